@@ -1,0 +1,53 @@
+"""Make the environment a make target runs in: a venv, the locked packages, the project itself.
+
+Usage: environment.py VENV LOCK STAMP
+
+Runs on the system's Python before anything is installed, so it needs the standard library only.
+It may be stopped at any point and run again: STAMP is written last.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+OLDEST = (3, 11)
+
+
+def main(venv: Path, lock: Path, stamp: Path) -> None:
+    """Bring VENV to what LOCK says and mark it with STAMP."""
+    python = venv / "bin" / "python"
+    if not python.exists():
+        create(venv, python)
+    print(f"Installing {lock} into {venv} ...", flush=True)
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run([*pip, "--no-compile", "--require-hashes", "--requirement", str(lock)])
+    # Without --no-deps and --no-build-isolation pip would fetch what no lock names.
+    run([*pip, "--no-deps", "--no-build-isolation", "--editable", "."])
+    # Uncompiled, `import sqlmodel` costs about twice its time in every new process. Some packages
+    # carry template files that are not Python, so the exit code says nothing.
+    subprocess.run([str(python), "-m", "compileall", "-qq", "-j", "0", str(venv / "lib")], check=False)
+    stamp.touch()
+
+
+def create(venv: Path, python: Path) -> None:
+    """Create VENV with pip in it, or say what the system lacks."""
+    version = sys.version.split()[0]
+    # ruff knows the target version; this line is for the Python that does not meet it.
+    if sys.version_info < OLDEST:  # noqa: UP036
+        sys.exit(f"memories-sdk needs Python 3.11 or newer; this is {version}. Try: make PYTHON=python3.12")
+    try:
+        import ensurepip  # noqa: F401, PLC0415
+    except ImportError:
+        sys.exit(f"Python {version} lacks the ensurepip module. On Debian: apt-get install python3-venv")
+    run([sys.executable, "-m", "venv", str(venv)])
+
+
+def run(command: list[str]) -> None:
+    """Run COMMAND and end with its exit code if it fails."""
+    code = subprocess.run(command, check=False).returncode
+    if code:
+        sys.exit(code)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
