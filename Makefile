@@ -23,7 +23,7 @@ check: lint types bare notebooks test ## Run everything that must pass before a 
 lint: $(VENV)/.dev ## Check style, floors, spelling and files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports --quiet
+	$(BIN)/lint-imports
 	$(BIN)/codespell
 	$(BIN)/python tools/check_files.py
 

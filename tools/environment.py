@@ -8,6 +8,7 @@ It may be stopped at any point and run again: STAMP is written last.
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -17,7 +18,7 @@ def main(venv: Path, lock: Path, stamp: Path) -> None:
     """Bring VENV to what LOCK says and mark it with STAMP."""
     python = venv / "bin" / "python"
     if not python.exists():
-        create(venv, python)
+        create(venv)
     print(f"Installing {lock} into {venv} ...", flush=True)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     run([*pip, "--no-compile", "--require-hashes", "--requirement", str(lock)])
@@ -25,20 +26,18 @@ def main(venv: Path, lock: Path, stamp: Path) -> None:
     run([*pip, "--no-deps", "--no-build-isolation", "--editable", "."])
     # Uncompiled, `import sqlmodel` costs about twice its time in every new process. Some packages
     # carry template files that are not Python, so the exit code says nothing.
-    subprocess.run([str(python), "-m", "compileall", "-qq", "-j", "0", str(venv / "lib")], check=False)
+    compile_all = [str(python), "-m", "compileall", "-qq", "-j", "0", str(venv / "lib")]
+    subprocess.run(compile_all, check=False)
     stamp.touch()
 
 
-def create(venv: Path, python: Path) -> None:
+def create(venv: Path) -> None:
     """Create VENV with pip in it, or say what the system lacks."""
-    version = sys.version.split()[0]
-    # ruff knows the target version; this line is for the Python that does not meet it.
-    if sys.version_info < OLDEST:  # noqa: UP036
-        sys.exit(f"memories-sdk needs Python 3.11 or newer; this is {version}. Try: make PYTHON=python3.12")
-    try:
-        import ensurepip  # noqa: F401, PLC0415
-    except ImportError:
-        sys.exit(f"Python {version} lacks the ensurepip module. On Debian: apt-get install python3-venv")
+    this = f"This is Python {sys.version.split()[0]}"
+    if sys.version_info < OLDEST:
+        sys.exit(f"{this}; memories-sdk needs 3.11 or newer. Try: make PYTHON=python3.12")
+    if find_spec("ensurepip") is None:
+        sys.exit(f"{this} without its ensurepip module. On Debian: apt-get install python3-venv")
     run([sys.executable, "-m", "venv", str(venv)])
 
 

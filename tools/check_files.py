@@ -1,0 +1,36 @@
+"""Refuse files that must not be committed: large ones, and notebooks that keep widget state.
+
+Saved widget state holds whole bundles, and a page that opens the notebook runs them.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+LARGEST = 1_000_000  # bytes
+
+
+def main() -> None:
+    """Name every fault and end with 1 if there is one."""
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True, text=True)  # noqa: S607
+    # A file may be deleted from the tree and not yet from the index.
+    files = [path for name in listed.stdout.split("\0") if name and (path := Path(name)).is_file()]
+    faults = [fault for path in files for fault in faults_of(path)]
+    for fault in faults:
+        print(fault)
+    sys.exit(1 if faults else 0)
+
+
+def faults_of(path: Path) -> Iterator[str]:
+    """Yield one line for each rule that PATH breaks."""
+    size = path.stat().st_size
+    if size > LARGEST:
+        yield f"{path}: {size:,} bytes, more than {LARGEST:,}"
+    if path.suffix == ".ipynb" and "widgets" in json.loads(path.read_bytes())["metadata"]:
+        yield f"{path}: keeps widget state; clear it with Kernel > Restart, without saving state"
+
+
+if __name__ == "__main__":
+    main()
