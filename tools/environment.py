@@ -21,9 +21,9 @@ def main(venv: Path, lock: Path, stamp: Path) -> None:
         create(venv)
     print(f"Installing {lock} into {venv} ...", flush=True)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run([*pip, "--no-compile", "--require-hashes", "--requirement", str(lock)])
+    run(*pip, "--no-compile", "--require-hashes", "--requirement", str(lock))
     # Without --no-deps and --no-build-isolation pip would fetch what no lock names.
-    run([*pip, "--no-deps", "--no-build-isolation", "--editable", "."])
+    run(*pip, "--no-deps", "--no-build-isolation", "--editable", ".")
     # Uncompiled, `import sqlmodel` costs about twice its time in every new process. Some packages
     # carry template files that are not Python, so the exit code says nothing.
     compile_all = [str(python), "-m", "compileall", "-qq", "-j", "0", str(venv / "lib")]
@@ -38,10 +38,10 @@ def create(venv: Path) -> None:
         sys.exit(f"{this}; memories-sdk needs 3.11 or newer. Try: make PYTHON=python3.12")
     if find_spec("ensurepip") is None:
         sys.exit(f"{this} without its ensurepip module. On Debian: apt-get install python3-venv")
-    run([sys.executable, "-m", "venv", str(venv)])
+    run(sys.executable, "-m", "venv", str(venv))
 
 
-def run(command: list[str]) -> None:
+def run(*command: str) -> None:
     """Run COMMAND and end with its exit code if it fails."""
     code = subprocess.run(command, check=False).returncode
     if code:
