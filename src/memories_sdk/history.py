@@ -1,0 +1,118 @@
+"""What happened to a memory: revisions, and the way back through them. Pure.
+
+A revision keeps what its change overwrote, not what it wrote: the present state and the revisions
+walked backwards give every state there ever was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal, overload
+
+from uuid6 import UUID
+
+from memories_sdk.errors import NotFound
+
+Action = Literal[
+    "create", "update", "replace", "delete", "clear", "expire", "move", "reorder", "restore"
+]
+ENDINGS: Final[tuple[Action, ...]] = ("delete", "clear", "expire")
+"""The actions after which a memory is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The record of one change.
+
+    Attributes:
+        seq: Rises with every change of the store; the place in the change feed.
+        memory_id: The memory, or None for a reorder, which touches a whole shelf.
+        shelf: Key of the shelf, `global:<principal>` or `agent:<agent>`.
+        actor: Who did it, such as `user:alice` or `agent:writer`.
+        source: Where the change came from, as the caller named it, or None.
+        version: The version the change led to; a delete counts, moving does not. Zero for a
+            reorder.
+        type: The type after the change; before it for a delete. So is `name`.
+        before: The fields the change overwrote, with their old values; all fields for a delete,
+            none for a create.
+    """
+
+    seq: int
+    memory_id: UUID | None
+    shelf: str
+    action: Action
+    actor: str
+    source: str | None
+    at: datetime
+    version: int
+    type: str | None
+    name: str | None
+    before: Mapping[str, object] = field(repr=False)
+
+    def __repr__(self) -> str:
+        what = self.name if self.memory_id is not None else self.shelf
+        return f"<Revision {self.seq} {self.action} {what!r} v{self.version} by {self.actor}>"
+
+
+class History(Sequence[Revision]):
+    """One page of revisions, newest first.
+
+    Attributes:
+        next_cursor: What to pass as `cursor` for the page after this, or None on the last.
+    """
+
+    __slots__ = ("_revisions", "next_cursor")
+
+    def __init__(self, revisions: Iterable[Revision], *, next_cursor: str | None = None) -> None:
+        self._revisions = tuple(revisions)
+        self.next_cursor = next_cursor
+
+    @overload
+    def __getitem__(self, index: int) -> Revision: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Revision, ...]: ...
+    def __getitem__(self, index: int | slice) -> Revision | tuple[Revision, ...]:
+        return self._revisions[index]
+
+    def __len__(self) -> int:
+        return len(self._revisions)
+
+    def __iter__(self) -> Iterator[Revision]:
+        return iter(self._revisions)
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n  {revision!r}" for revision in self._revisions)
+        return f"<History of {len(self)}:{lines}>"
+
+
+def rewind(
+    state: Mapping[str, object], version: int, revisions: Iterable[Revision], target: int
+) -> dict[str, object]:
+    """Return the fields as they were at version `target`.
+
+    Args:
+        state: The fields at `version`.
+        version: Where to start.
+        revisions: Of that memory, newest first; those after `version` are passed over.
+        target: At least 1 and at most `version`.
+
+    Raises:
+        NotFound: The revisions do not reach back that far, or the memory did not exist then.
+    """
+    past = dict(state)
+    if target == version:
+        return past
+    for revision in revisions:
+        if revision.version > version or revision.action == "move":
+            continue
+        past |= revision.before
+        if revision.version == target + 1:
+            if revision.action == "restore" and not revision.before:
+                break  # it came back from a delete: at `target` there was no memory
+            return past
+    raise NotFound(
+        f"Version {target} is not in the history of this memory.",
+        suggestion="history(id=…) lists the versions that can be restored.",
+    )

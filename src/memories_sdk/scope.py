@@ -1,0 +1,740 @@
+"""Scope: one shelf, bound to who acts. Every memory is reached through it, from every door."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from uuid6 import UUID
+
+from memories_sdk import statements as sql
+from memories_sdk.database import Database
+from memories_sdk.draft import Draft, edited
+from memories_sdk.errors import EditConflict, InvalidInput, NotFound
+from memories_sdk.history import ENDINGS, History, Revision, rewind
+from memories_sdk.memory import (
+    UNSET,
+    Derived,
+    Edit,
+    Memory,
+    MemoryHead,
+    Page,
+    Saved,
+    Unset,
+    Vocabulary,
+    apply_edits,
+    checked_order,
+    checked_type,
+    checked_version,
+    normal_content,
+    normal_name,
+)
+from memories_sdk.principals import Agent, Principal, ScopeKind, denied, scope_key
+from memories_sdk.shelf import Owner, Place, Shelf, Stored
+
+MAX_PAGE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all scopes of a store share.
+
+    Attributes:
+        now: The clock; aware datetimes in UTC.
+        new_id: Where ids come from.
+        vocabularies: The types that shelves take.
+    """
+
+    database: Database
+    now: Callable[[], datetime]
+    new_id: Callable[[], UUID]
+    vocabularies: tuple[Vocabulary, ...]
+
+
+class ScopeReader:
+    """The reading half of a shelf. Made by `store.scope(…)` and `Scope.read_only()`.
+
+    Attributes:
+        caller: Who acts.
+        principal: As whom: the caller itself or one of its groups.
+        agent: Whose own shelf it is, or None for the principal's global shelf.
+        kind: `"agent"` for an agent's own shelf, else `"global"`.
+        key: `global:<principal>` or `agent:<agent>`.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        *,
+        caller: Principal,
+        principal: Principal,
+        agent: Agent | None,
+        actor: str,
+        source: str | None,
+    ) -> None:
+        self._setting = setting
+        self._actor = actor
+        self._source = source
+        self.caller = caller
+        self.principal = principal
+        self.agent = agent
+        self.kind: ScopeKind = "global" if agent is None else "agent"
+        self.key = (
+            scope_key(principal_id=principal.id)
+            if agent is None
+            else scope_key(agent_id=agent.id)
+        )
+        # The caller's own global shelf cannot be taken away; any other is checked at each call.
+        self._shared = agent is not None or principal != caller
+
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, ...]:
+        """The types this shelf takes, in the order in which they are offered."""
+        return self._setting.vocabularies
+
+    def __repr__(self) -> str:
+        shelf = self.agent or self.principal
+        return f"<{type(self).__name__} {shelf} acting as {self.caller}>"
+
+    def _repr_html_(self) -> str:
+        from memories_sdk import display
+
+        return display.scope(self)
+
+    def list(
+        self, *, type: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page:
+        """Return one page of heads, by order, then name (by code point), then id.
+
+        Bodies are not read. Following the cursors gives each memory once, also when others are
+        added meanwhile; one that is moved meanwhile may be met twice or not at all.
+
+        Args:
+            type: Only this type; None for all.
+            limit: 1 to 500.
+            cursor: `next_cursor` of the page before.
+
+        Raises:
+            UnknownType: The type is not one of this shelf's.
+            InvalidInput: The limit is out of range, or the cursor is not one of ours.
+        """
+        types = self._types(type)
+        _check_limit(limit)
+        after = None if cursor is None else _place(cursor)
+        with self._reading() as shelf:
+            heads = shelf.heads(types, limit + 1, after)
+            if cursor is None and len(heads) <= limit:
+                return Page(heads, total=len(heads))
+            total = sum(shelf.counts(types).values())
+        more = len(heads) > limit
+        heads = heads[:limit]
+        return Page(heads, total=total, next_cursor=_cursor(heads[-1]) if more else None)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many memories there are of each type, in the order of the vocabularies."""
+        types = self._types(None)
+        with self._reading() as shelf:
+            found = shelf.counts(types)
+        return {each: found.get(each, 0) for each in types}
+
+    def get(self, name: str, type: str) -> Memory:
+        """Return a memory with its body.
+
+        Raises:
+            NotFound: There is none of that name and type here.
+        """
+        name = self._name(name, type)
+        with self._reading() as shelf:
+            return self._there(shelf, name, type).memory
+
+    def get_by_id(self, id: UUID | str) -> Memory:
+        """Return a memory with its body.
+
+        Raises:
+            NotFound: It is not on this shelf; a foreign one looks like an unknown one.
+        """
+        with self._reading() as shelf:
+            return self._with_id(shelf, id).memory
+
+    def history(
+        self,
+        name: str | None = None,
+        type: str | None = None,
+        *,
+        id: UUID | str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> History:
+        """Return revisions of one memory, or of the whole shelf, newest first.
+
+        Args:
+            name: With `type`, the memory that has the name now, else the one that had it last;
+                leave both and `id` out for the whole shelf.
+            type: See `name`.
+            id: The memory, deleted or not.
+            limit: 1 to 500.
+            cursor: `next_cursor` of the page before.
+
+        Raises:
+            NotFound: No memory of that name and type was ever here.
+        """
+        _check_limit(limit)
+        before = None if cursor is None else _seq(cursor)
+        memory_id = None if id is None else parsed_id(id)
+        if memory_id is None and name is not None:
+            name = self._name(name, type or "")
+        with self._reading() as shelf:
+            if memory_id is None and name is not None:
+                memory_id = self._had_name(shelf, name, type or "")
+            found = shelf.history(memory_id, limit + 1, before)
+        more = len(found) > limit
+        found = found[:limit]
+        return History(found, next_cursor=str(found[-1].seq) if more else None)
+
+    def deleted(self, *, limit: int = 50) -> History:
+        """Return the last revision of each memory that is gone, newest first: see `restore`."""
+        _check_limit(limit)
+        with self._reading() as shelf:
+            return History(shelf.deleted(limit))
+
+    def changes(self, *, since: int = 0, limit: int = MAX_PAGE) -> History:
+        """Return revisions of this shelf with a `seq` above `since`, oldest first.
+
+        Pass the last `seq` seen to go on. An empty answer means that nothing changed.
+        """
+        _check_limit(limit)
+        with self._reading() as shelf:
+            return History(shelf.changes(since, limit))
+
+    @contextmanager
+    def _reading(self) -> Iterator[Shelf]:
+        with self._setting.database.read(snapshot=self._shared) as connection:
+            yield self._shelf(connection)
+
+    def _shelf(self, connection: sqlite3.Connection) -> Shelf:
+        """Return the shelf, unless it was taken away from the caller since the scope was made."""
+        if self.principal != self.caller:
+            member = {"group_id": self.principal.id, "user_id": self.caller.id}
+            if connection.execute(sql.ROLE, member).fetchone() is None:
+                raise denied(self.principal.id)
+        if self.agent is not None:
+            owner = connection.execute(sql.AGENT, {"id": self.agent.id}).fetchone()
+            if owner is None or owner[2] != self.principal.id:
+                raise missing_agent(self.agent.name)
+        owner = Owner(
+            self.key,
+            self.kind,
+            self.principal.id if self.agent is None else None,
+            None if self.agent is None else self.agent.id,
+        )
+        return Shelf(
+            connection, owner, self._setting.now(), actor=self._actor, source=self._source
+        )
+
+    def _types(self, type: str | None) -> tuple[str, ...]:
+        if type is not None:
+            checked_type(type, self.vocabularies)
+            return (type,)
+        return tuple(each for vocabulary in self.vocabularies for each in vocabulary.types)
+
+    def _name(self, name: str, type: str) -> str:
+        return normal_name(name, checked_type(type, self.vocabularies))
+
+    def _there(self, shelf: Shelf, name: str, type: str) -> Stored:
+        if (stored := shelf.find(name, type)) is None:
+            raise self._missing(name, type)
+        return stored
+
+    def _with_id(self, shelf: Shelf, id: UUID | str) -> Stored:
+        stored = shelf.find_id(parsed_id(id))
+        if stored is None or stored.memory.type not in self._types(None):
+            raise unknown_id()
+        return stored
+
+    def _had_name(self, shelf: Shelf, name: str, type: str) -> UUID:
+        if (stored := shelf.find(name, type)) is not None:
+            return stored.memory.id
+        if (id := shelf.last_named(name, type)) is None:
+            raise self._missing(name, type)
+        return id
+
+    def _missing(self, name: str, type: str) -> NotFound:
+        return NotFound(
+            f"Memory [{name}] (type={type}) not found in {self.kind} scope.",
+            suggestion="list() shows what is on this shelf.",
+        )
+
+
+class Scope(ScopeReader):
+    """A shelf with all its verbs. Made by `store.scope(…)`.
+
+    Each verb is one transaction: all of it is stored, with its revision, or nothing. Each write
+    takes `expected_version`, the version the caller read; when the memory has moved on since, it
+    raises `EditConflict` with the current one instead of overwriting.
+    """
+
+    def read_only(self) -> ScopeReader:
+        """Return the reading half alone, for code that must not write."""
+        return ScopeReader(
+            self._setting,
+            caller=self.caller,
+            principal=self.principal,
+            agent=self.agent,
+            actor=self._actor,
+            source=self._source,
+        )
+
+    def save(
+        self,
+        name: str,
+        type: str,
+        content: str | Unset = UNSET,
+        *,
+        summary: str | None | Derived | Unset = UNSET,
+        order: int | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        pinned: bool | Unset = UNSET,
+        expires_at: datetime | None | Unset = UNSET,
+        expected_version: int | None = None,
+        new_order: int | Unset = UNSET,
+    ) -> Saved:
+        """Create the memory of that name and type, or update it; what is left out stays.
+
+        Args:
+            name: 1 to 200 characters; NFC, without blanks around it.
+            type: One of this shelf's types.
+            content: The body, stored verbatim; needed for a new memory.
+            summary: One line of at most 500 characters; None or blank for none; `DERIVED` to
+                follow the body again. A new memory's is derived when left out.
+            order: Place in the list; a new memory goes last when left out.
+            tags: At most 32 of at most 64 characters.
+            pinned: Whether it comes first in a prompt.
+            expires_at: The moment at which it vanishes; None for never.
+            expected_version: See the class; with no such memory, any version is stale.
+            new_order: Place of a new memory alone, for a door that does not put it last.
+
+        Raises:
+            InvalidInput: A value breaks its rule, or a new memory has no content.
+            EditConflict: `expected_version` is stale.
+        """
+        vocabulary = checked_type(type, self.vocabularies)
+        name = normal_name(name, vocabulary)
+        draft = Draft.of(
+            vocabulary,
+            content=content,
+            summary=summary,
+            order=order,
+            tags=tags,
+            pinned=pinned,
+            expires_at=expires_at,
+        )
+        expected = checked_version(expected_version)
+        with self._writing() as shelf:
+            if (stored := shelf.find(name, type)) is not None:
+                _expect(stored.memory, expected)
+                changed = shelf.change(stored, draft.applied(stored.memory, shelf.now))
+                return Saved(changed, created=False)
+            if expected is not None:
+                raise EditConflict(expected, None)
+            if isinstance(draft.order, Unset) and not isinstance(new_order, Unset):
+                draft = replace(draft, order=checked_order(new_order))
+            return Saved(self._add(shelf, name, type, draft), created=True)
+
+    def create(
+        self,
+        name: str,
+        type: str,
+        content: str = "",
+        *,
+        summary: str | None | Derived | Unset = UNSET,
+        order: int | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        pinned: bool | Unset = UNSET,
+        expires_at: datetime | None | Unset = UNSET,
+    ) -> Memory:
+        """Create a memory; the arguments are those of `save`.
+
+        Raises:
+            NameTaken: One of that name and type is there already.
+            InvalidInput: A value breaks its rule.
+        """
+        vocabulary = checked_type(type, self.vocabularies)
+        name = normal_name(name, vocabulary)
+        draft = Draft.of(
+            vocabulary,
+            content=content,
+            summary=summary,
+            order=order,
+            tags=tags,
+            pinned=pinned,
+            expires_at=expires_at,
+        )
+        with self._writing(taken=f"A memory [{name}] (type={type}) is there already.") as shelf:
+            return self._add(shelf, name, type, draft)
+
+    def update(
+        self,
+        id: UUID | str,
+        *,
+        name: str | Unset = UNSET,
+        type: str | Unset = UNSET,
+        content: str | Unset = UNSET,
+        summary: str | None | Derived | Unset = UNSET,
+        order: int | Unset = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        pinned: bool | Unset = UNSET,
+        expires_at: datetime | None | Unset = UNSET,
+        expected_version: int | None = None,
+    ) -> Memory:
+        """Change fields of a memory, its name and type among them; what is left out stays.
+
+        With nothing to change, nothing is written and the version stays.
+
+        Raises:
+            NotFound: It is not on this shelf.
+            NameTaken: Another memory has that name and type.
+            InvalidInput: A value breaks its rule.
+            EditConflict: `expected_version` is stale.
+        """
+        expected = checked_version(expected_version)
+        with self._writing(taken="Another memory has that name and type.") as shelf:
+            stored = self._with_id(shelf, id)
+            old = stored.memory
+            _expect(old, expected)
+            new_type = old.type if isinstance(type, Unset) else type
+            vocabulary = checked_type(new_type, self.vocabularies)
+            draft = Draft.of(
+                vocabulary,
+                name=name,
+                type=type,
+                content=content,
+                summary=summary,
+                order=order,
+                tags=tags,
+                pinned=pinned,
+                expires_at=expires_at,
+            )
+            if draft.empty:
+                return old
+            new = draft.applied(old, shelf.now)
+            if (new.type, new.name) != (old.type, old.name):
+                # What the memory keeps must fit the limits of the type it goes to.
+                normal_content(new.content, vocabulary)
+                normal_name(new.name, vocabulary)
+                shelf.bury(new.name, new.type)
+            return shelf.change(stored, new)
+
+    def replace(
+        self,
+        name: str,
+        type: str,
+        *,
+        find: str | Unset = UNSET,
+        new_text: str | Unset = UNSET,
+        edits: Sequence[Edit] | Unset = UNSET,
+        expected_version: int | None = None,
+    ) -> Memory:
+        """Replace a passage that stands exactly once in the body, or several, all or none.
+
+        Matching is literal, and places that overlap count. Later edits see what earlier ones did.
+
+        Args:
+            name: With `type`, the memory.
+            type: See `name`.
+            find: The passage.
+            new_text: What to put there; an empty text deletes the passage.
+            edits: Instead of `find` and `new_text`: several replacements.
+            expected_version: See the class.
+
+        Raises:
+            NotFound: There is no such memory.
+            AnchorNotFound: A passage stands nowhere.
+            AnchorNotUnique: A passage stands at several places; the error names them.
+            EditConflict: `expected_version` is stale.
+        """
+        name = self._name(name, type)
+        wanted = _edits(find, new_text, edits)
+        expected = checked_version(expected_version)
+        with self._writing() as shelf:
+            return self._edit(shelf, self._there(shelf, name, type), wanted, expected)
+
+    def replace_by_id(
+        self,
+        id: UUID | str,
+        *,
+        find: str | Unset = UNSET,
+        new_text: str | Unset = UNSET,
+        edits: Sequence[Edit] | Unset = UNSET,
+        expected_version: int | None = None,
+    ) -> Memory:
+        """Replace as `replace` does, in the memory with that id."""
+        wanted = _edits(find, new_text, edits)
+        expected = checked_version(expected_version)
+        with self._writing() as shelf:
+            return self._edit(shelf, self._with_id(shelf, id), wanted, expected)
+
+    def delete(self, name: str, type: str, *, expected_version: int | None = None) -> Memory:
+        """Delete a memory and return its last state; `restore` brings it back under its id.
+
+        Raises:
+            NotFound: There is no such memory.
+            EditConflict: `expected_version` is stale.
+        """
+        name = self._name(name, type)
+        expected = checked_version(expected_version)
+        with self._writing() as shelf:
+            return _remove(shelf, self._there(shelf, name, type), expected)
+
+    def delete_by_id(self, id: UUID | str, *, expected_version: int | None = None) -> Memory:
+        """Delete as `delete` does, the memory with that id."""
+        expected = checked_version(expected_version)
+        with self._writing() as shelf:
+            return _remove(shelf, self._with_id(shelf, id), expected)
+
+    def clear(self, *, type: str | None = None) -> int:
+        """Delete all memories of the shelf, or of one type; return how many went.
+
+        Each keeps its last revision, so each can be restored.
+        """
+        types = self._types(type)
+        with self._writing() as shelf:
+            gone = shelf.everything(types)
+            for stored in gone:
+                shelf.remove(stored, "clear")
+        return len(gone)
+
+    def move(
+        self, id: UUID | str, *, before: UUID | str | None = None, after: UUID | str | None = None
+    ) -> Memory:
+        """Put a memory right before or right after another one; the rest keeps its order.
+
+        Works the same in a filtered list. The shelf is renumbered 1…n by one statement; versions
+        and `updated_at` stay, since moving is not editing.
+
+        Raises:
+            InvalidInput: Not exactly one neighbour was named, or it is the memory itself.
+            NotFound: One of the two is not on this shelf.
+        """
+        neighbour = before if after is None else after
+        if neighbour is None or (before is not None and after is not None):
+            raise InvalidInput(
+                "move needs exactly one of before= and after=.",
+                suggestion="Name the memory that it shall stand next to.",
+            )
+        if parsed_id(id) == parsed_id(neighbour):
+            raise InvalidInput(
+                "A memory cannot be moved next to itself.", suggestion="Name another neighbour."
+            )
+        with self._writing() as shelf:
+            stored = self._with_id(shelf, id)
+            anchor = self._with_id(shelf, neighbour)
+            return shelf.move(stored, anchor, -0.5 if after is None else 0.5)
+
+    def reorder(self, ids: Sequence[UUID | str]) -> None:
+        """Put these memories first, in this order; the rest follows in its old order.
+
+        The shelf is renumbered 1…n by one statement; versions and `updated_at` stay.
+
+        Raises:
+            InvalidInput: An id is named twice.
+            NotFound: An id is not on this shelf; nothing was moved.
+        """
+        if isinstance(ids, str) or not isinstance(ids, Sequence):
+            raise InvalidInput(
+                "ids must be a list of memory ids.",
+                field="ids",
+                suggestion="For example [head.id for head in shelf.list()].",
+            )
+        wanted = [parsed_id(each).bytes for each in ids]
+        if len(set(wanted)) != len(wanted):
+            raise InvalidInput(
+                "An id is named twice.", field="ids", suggestion="Name each memory once."
+            )
+        with self._writing() as shelf:
+            rows = shelf.order()
+            old = list(rows)
+            if not rows.keys() >= set(wanted):
+                raise unknown_id()
+            shelf.reorder([*(rows.pop(each) for each in wanted), *rows.values()], old)
+
+    def restore(self, id: UUID | str, *, version: int | None = None) -> Memory:
+        """Bring back a deleted memory under its id, or an earlier version of one that is there.
+
+        The place in the list stays what it is, or was. The result is a new version.
+
+        Args:
+            id: The memory, deleted or not.
+            version: Which one; None for the last before the delete.
+
+        Raises:
+            NotFound: It was never on this shelf, or the history does not reach that far.
+            InvalidInput: It is not deleted and no version was named.
+            NameTaken: Another memory has its name and type now.
+        """
+        target = checked_version(version)
+        memory_id = parsed_id(id)
+        with self._writing(taken="Another memory has its name and type now.") as shelf:
+            revisions = shelf.history(memory_id, limit=-1)
+            if not revisions:
+                raise unknown_id()
+            stored = shelf.find_id(memory_id)
+            if stored is None:
+                if revisions[0].action not in ENDINGS:
+                    shelf.bury(str(revisions[0].name), str(revisions[0].type))
+                    revisions = shelf.history(memory_id, limit=-1)
+                return _bring_back(shelf, memory_id, revisions, target)
+            if target is None:
+                raise InvalidInput(
+                    "The memory is not deleted.",
+                    field="version",
+                    suggestion="Name the version to go back to; history(id=…) lists them.",
+                )
+            return _go_back(shelf, stored, revisions, target)
+
+    @contextmanager
+    def _writing(self, *, taken: str = "That name is taken.") -> Iterator[Shelf]:
+        with self._setting.database.write(taken=taken) as connection:
+            yield self._shelf(connection)
+
+    def _add(self, shelf: Shelf, name: str, type: str, draft: Draft) -> Memory:
+        if isinstance(draft.content, Unset):
+            raise InvalidInput(
+                "content is required for a new memory.",
+                field="content",
+                suggestion="Pass an empty text if it shall be empty.",
+            )
+        shelf.bury(name, type)
+        blank = shelf.new(self._setting.new_id(), name, type)
+        return shelf.add(draft.begun(blank))
+
+    def _edit(
+        self, shelf: Shelf, stored: Stored, edits: Sequence[Edit], expected: int | None
+    ) -> Memory:
+        memory = stored.memory
+        _expect(memory, expected)
+        vocabulary = checked_type(memory.type, self.vocabularies)
+        content = normal_content(apply_edits(memory.content, edits), vocabulary)
+        return shelf.change(stored, edited(memory, content, shelf.now), "replace")
+
+
+def parsed_id(value: UUID | str) -> UUID:
+    """Return the id.
+
+    Raises:
+        NotFound: It is no id at all, so nothing can have it.
+    """
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(str(value))
+    except ValueError:
+        raise unknown_id() from None
+
+
+def unknown_id() -> NotFound:
+    """Return the one refusal for an id that is foreign or does not exist."""
+    return NotFound("Memory not found.", suggestion="list() shows what is on this shelf.")
+
+
+def missing_agent(name: str) -> NotFound:
+    """Return the one refusal for an agent that is foreign or does not exist."""
+    return NotFound(
+        f"Agent {name!r} not found.",
+        suggestion="store.agents.owned_by(principal) lists the agents of a principal.",
+    )
+
+
+def _expect(memory: Memory, version: int | None) -> None:
+    if version is not None and version != memory.version:
+        raise EditConflict(version, memory)
+
+
+def _remove(shelf: Shelf, stored: Stored, expected: int | None) -> Memory:
+    _expect(stored.memory, expected)
+    shelf.remove(stored)
+    return stored.memory
+
+
+def _bring_back(
+    shelf: Shelf, id: UUID, revisions: Sequence[Revision], target: int | None
+) -> Memory:
+    gone = revisions[0]
+    past = rewind({}, gone.version, revisions, target or gone.version - 1)
+    shelf.bury(str(past["name"]), str(past["type"]))
+    restored = shelf.revived(id, past, gone.version + 1)
+    return shelf.add(restored, "restore")
+
+
+def _go_back(shelf: Shelf, stored: Stored, revisions: Sequence[Revision], target: int) -> Memory:
+    memory = stored.memory
+    past = rewind({}, memory.version, revisions, target) | {"order": memory.order}
+    restored = replace(memory, **past)
+    if restored == memory:
+        return memory
+    shelf.bury(restored.name, restored.type)
+    new = replace(restored, version=memory.version + 1, updated_at=shelf.now)
+    return shelf.change(stored, new, "restore")
+
+
+def _edits(
+    find: str | Unset, new_text: str | Unset, edits: Sequence[Edit] | Unset
+) -> Sequence[Edit]:
+    if not isinstance(edits, Unset):
+        if not isinstance(find, Unset) or not isinstance(new_text, Unset):
+            raise InvalidInput(
+                "Give either find and new_text, or edits.", field="edits", suggestion=""
+            )
+        return edits
+    if isinstance(find, Unset) or isinstance(new_text, Unset):
+        missing = "find" if isinstance(find, Unset) else "new_text"
+        raise InvalidInput(
+            f"{missing} is required.",
+            field=missing,
+            suggestion="Pass an empty new_text to delete the passage.",
+        )
+    return [Edit(find, new_text)]
+
+
+def _check_limit(limit: int) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput(
+            f"limit must lie between 1 and {MAX_PAGE}.",
+            field="limit",
+            suggestion="Follow next_cursor for more.",
+        )
+
+
+def _cursor(head: MemoryHead) -> str:
+    place = json.dumps([head.order, head.name, head.id.hex], ensure_ascii=False)
+    return base64.urlsafe_b64encode(place.encode()).decode()
+
+
+def _place(cursor: str) -> Place:
+    try:
+        order, name, id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if isinstance(order, int) and isinstance(name, str):
+            return order, name, UUID(id).bytes
+    except (ValueError, TypeError, AttributeError, binascii.Error):
+        pass
+    raise _foreign_cursor()
+
+
+def _seq(cursor: str) -> int:
+    if cursor.isascii() and cursor.isdigit() and len(cursor) < 20:
+        return int(cursor)
+    raise _foreign_cursor()
+
+
+def _foreign_cursor() -> InvalidInput:
+    return InvalidInput(
+        "cursor is not one of this list.",
+        field="cursor",
+        suggestion="Pass next_cursor of the page before, unchanged.",
+    )

@@ -1,0 +1,238 @@
+"""The rows of one shelf inside one transaction: what a verb reads and writes there."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from uuid6 import UUID
+
+from memories_sdk import statements as sql
+from memories_sdk.history import Action, Revision
+from memories_sdk.memory import Memory, MemoryHead, byte_size
+from memories_sdk.principals import ScopeKind
+from memories_sdk.rows import (
+    Parameters,
+    columns,
+    from_image,
+    from_time,
+    image,
+    to_head,
+    to_memory,
+    to_revision,
+)
+
+Place = tuple[int, str, bytes]
+"""Where a page ends: order, name and id of its last row."""
+
+
+class Owner(NamedTuple):
+    """Whose shelf it is: exactly one of the two ids is set."""
+
+    key: str
+    kind: ScopeKind
+    principal_id: int | None
+    agent_id: int | None
+
+
+class Stored(NamedTuple):
+    """A memory and the number of its row."""
+
+    memory: Memory
+    row: int
+
+
+class Shelf:
+    """One shelf during one transaction. An expired memory counts as gone at `now`."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        owner: Owner,
+        now: datetime,
+        *,
+        actor: str,
+        source: str | None,
+    ) -> None:
+        self._connection = connection
+        self._owner = owner
+        self._key: Parameters = {"scope_key": owner.key, "now": from_time(now)}
+        self._actor = actor
+        self._source = source
+        self.now = now
+
+    def find(self, name: str, type: str) -> Stored | None:
+        """Return the memory of that name and type."""
+        return self._one(sql.GET, type=type, name=name)
+
+    def find_id(self, id: UUID) -> Stored | None:
+        """Return the memory with that id."""
+        return self._one(sql.GET_BY_ID, id=id.bytes)
+
+    def last_named(self, name: str, type: str) -> UUID | None:
+        """Return the id of the memory that had the name last, deleted or not."""
+        row = self._all(sql.LAST_NAMED, type=type, name=name)
+        return UUID(bytes=row[0][0]) if row else None
+
+    def everything(self, types: Sequence[str]) -> list[Stored]:
+        """Return the memories of these types with their bodies, in list order."""
+        rows = self._all(sql.everything(len(types)), **_numbered(types))
+        return [Stored(to_memory(row), row[-1]) for row in rows]
+
+    def heads(self, types: Sequence[str], limit: int, after: Place | None) -> list[MemoryHead]:
+        """Return at most `limit` heads of these types behind a place, in list order."""
+        place = {}
+        if after is not None:
+            place = dict(zip(("after_position", "after_name", "after_id"), after, strict=True))
+        statement = sql.listing(len(types), after=after is not None)
+        rows = self._all(statement, limit=limit, **_numbered(types), **place)
+        return [to_head(row) for row in rows]
+
+    def counts(self, types: Sequence[str]) -> dict[str, int]:
+        """Return how many memories there are of each of these types, where there are any."""
+        return dict(self._all(sql.counting(len(types)), **_numbered(types)))
+
+    def history(self, id: UUID | None, limit: int, before: int | None = None) -> list[Revision]:
+        """Return revisions of a memory or of the shelf, newest first; a limit of -1 means all."""
+        parameters: Parameters = {"limit": limit, "before_seq": before or sql.LAST_SEQ}
+        if id is None:
+            return self._revisions(sql.HISTORY, **parameters)
+        return self._revisions(sql.HISTORY_OF, id=id.bytes, **parameters)
+
+    def deleted(self, limit: int) -> list[Revision]:
+        """Return the last revision of each memory that is gone, newest first."""
+        return self._revisions(sql.DELETED, limit=limit)
+
+    def changes(self, since: int, limit: int) -> list[Revision]:
+        """Return revisions with a `seq` above `since`, oldest first."""
+        return self._revisions(sql.CHANGES, since=since, limit=limit)
+
+    def add(self, memory: Memory, action: Action = "create") -> Memory:
+        """Insert a memory."""
+        parameters = columns(memory) | {
+            "id": memory.id.bytes,
+            "scope_key": self._owner.key,
+            "scope": self._owner.kind,
+            "principal_id": self._owner.principal_id,
+            "agent_id": self._owner.agent_id,
+            "created_at": from_time(memory.created_at),
+        }
+        row = self._connection.execute(sql.INSERT, parameters).lastrowid
+        self._connection.execute(sql.INSERT_BODY, {"row": row, "content": memory.content})
+        self._record(action, memory, {})
+        return memory
+
+    def new(self, id: UUID, name: str, type: str) -> Memory:
+        """Return an empty memory for the end of the list, not stored yet."""
+        last = self._all(sql.LAST_POSITION)[0][0]
+        return Memory(
+            id=id,
+            scope=self._owner.kind,
+            principal_id=self._owner.principal_id,
+            agent_id=self._owner.agent_id,
+            type=type,
+            name=name,
+            summary=None,
+            summary_derived=True,
+            tags=(),
+            pinned=False,
+            order=1 if last is None else last + 1,
+            version=1,
+            size=0,
+            expires_at=None,
+            created_at=self.now,
+            updated_at=self.now,
+            content="",
+        )
+
+    def revived(self, id: UUID, fields: Mapping[str, Any], version: int) -> Memory:
+        """Return a memory with these fields of a before-image, not stored yet.
+
+        A time at which it expired is not brought back: it would vanish again at once.
+        """
+        expires = fields["expires_at"]
+        fresh = {
+            "version": version,
+            "size": byte_size(fields["content"]),
+            "expires_at": None if expires is None or expires <= self.now else expires,
+        }
+        blank = self.new(id, fields["name"], fields["type"])
+        return replace(blank, **{**fields, **fresh})
+
+    def change(self, old: Stored, new: Memory, action: Action = "update") -> Memory:
+        """Overwrite a memory."""
+        key: Parameters = {"scope_key": self._owner.key, "row": old.row}
+        values = {f"new_{name}": value for name, value in columns(new).items()}
+        self._connection.execute(sql.UPDATE, values | key)
+        if new.content != old.memory.content:
+            self._connection.execute(sql.UPDATE_BODY, {"row": old.row, "content": new.content})
+        self._record(action, new, image(old.memory, new))
+        return new
+
+    def remove(self, stored: Stored, action: Action = "delete") -> None:
+        """Delete a memory; its revision keeps all of it."""
+        self._connection.execute(
+            sql.DELETE, {"scope_key": self._owner.key, "row": stored.row}
+        )
+        self._record(action, stored.memory, image(stored.memory, None), step=1)
+
+    def bury(self, name: str, type: str) -> None:
+        """Delete an expired memory of that name, which still holds the unique key."""
+        if (expired := self._one(sql.GET_EXPIRED, type=type, name=name)) is not None:
+            self.remove(expired, "expire")
+
+    def move(self, stored: Stored, anchor: Stored, side: float) -> Memory:
+        """Put a memory before (-0.5) or behind (0.5) another and renumber the shelf."""
+        place = {"row": stored.row, "anchor": anchor.row, "side": side}
+        self._connection.execute(sql.MOVE, place | {"scope_key": self._owner.key})
+        position = self._all(sql.POSITION, row=stored.row)[0][0]
+        moved = replace(stored.memory, order=position)
+        self._record("move", moved, {"order": stored.memory.order})
+        return moved
+
+    def order(self) -> dict[bytes, int]:
+        """Return the row numbers of the shelf by id, in list order."""
+        return dict(self._all(sql.SHELF_ORDER))
+
+    def reorder(self, rows: Iterable[int], old: Sequence[bytes]) -> None:
+        """Number these rows 1…n."""
+        parameters = {"scope_key": self._owner.key, "rows": json.dumps(list(rows))}
+        self._connection.execute(sql.REORDER, parameters)
+        self._record("reorder", None, {"order": [id.hex() for id in old]})
+
+    def _one(self, statement: str, **parameters: object) -> Stored | None:
+        row = self._connection.execute(statement, self._key | parameters).fetchone()
+        return None if row is None else Stored(to_memory(row), row[-1])
+
+    def _all(self, statement: str, **parameters: object) -> list[Sequence[Any]]:
+        return self._connection.execute(statement, self._key | parameters).fetchall()
+
+    def _revisions(self, statement: str, **parameters: object) -> list[Revision]:
+        return [to_revision(row) for row in self._all(statement, **parameters)]
+
+    def _record(
+        self, action: Action, memory: Memory | None, before: Mapping[str, object], *, step: int = 0
+    ) -> None:
+        self._connection.execute(
+            sql.INSERT_REVISION,
+            from_image(before)
+            | {
+                "memory_id": None if memory is None else memory.id.bytes,
+                "scope_key": self._owner.key,
+                "action": action,
+                "actor": self._actor,
+                "source": self._source,
+                "at": self._key["now"],
+                "version": 0 if memory is None else memory.version + step,
+                "type": None if memory is None else memory.type,
+                "name": None if memory is None else memory.name,
+            },
+        )
+
+
+def _numbered(types: Sequence[str]) -> Parameters:
+    return {f"type_{index}": type for index, type in enumerate(types)}

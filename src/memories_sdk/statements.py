@@ -1,0 +1,294 @@
+"""Every statement the store runs, compiled once to text with named parameters.
+
+Each statement on memories names the shelf in its predicate, by-id ones too: an id alone never
+reaches a row.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from sqlalchemy import (
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    text,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects.sqlite import insert as insert_or_leave
+from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.sql.expression import ClauseElement
+
+from memories_sdk.database import DIALECT, metadata
+from memories_sdk.history import ENDINGS
+from memories_sdk.memory import MemoryHead
+
+LAST_SEQ: Final = 2**63 - 1
+
+principals = metadata.tables["principals"]
+members = metadata.tables["members"]
+agents = metadata.tables["agents"]
+memories = metadata.tables["memories"]
+bodies = metadata.tables["memory_bodies"]
+revisions = metadata.tables["memory_revisions"]
+
+
+def compiled(statement: ClauseElement) -> str:
+    """Return the text of a statement for the embedded engine.
+
+    Raises:
+        ValueError: A literal value stands in it; it would be lost, since only the text is kept.
+    """
+    result = statement.compile(dialect=DIALECT)
+    if literals := [name for name, value in result.params.items() if value is not None]:
+        msg = f"write these as bindparam(): {literals}"
+        raise ValueError(msg)
+    return str(result)
+
+
+_NONE: Final = literal_column("0")
+_shelf = memories.c.scope_key == bindparam("scope_key")
+_alive = or_(memories.c.expires_at.is_(None), memories.c.expires_at > bindparam("now"))
+_named = and_(
+    memories.c.type == bindparam("type"),
+    memories.c.name == bindparam("name"),
+)
+_sort = (memories.c.position, memories.c.name, memories.c.id)
+
+HEAD_COLUMNS: Final = tuple(
+    memories.c["position" if name == "order" else name] for name in MemoryHead.__dataclass_fields__
+)
+_whole = select(*HEAD_COLUMNS, bodies.c.content, memories.c.row).join(
+    bodies, bodies.c.row == memories.c.row
+)
+
+GET: Final = compiled(_whole.where(_shelf, _named, _alive))
+GET_BY_ID: Final = compiled(_whole.where(_shelf, memories.c.id == bindparam("id"), _alive))
+GET_EXPIRED: Final = compiled(
+    _whole.where(_shelf, _named, memories.c.expires_at <= bindparam("now"))
+)
+
+
+@cache
+def everything(types: int) -> str:
+    """Return the statement that reads the memories of `types` types: `type_0`…"""
+    return compiled(_whole.where(_shelf, _alive, _among(types)).order_by(*_sort))
+
+
+@cache
+def listing(types: int, *, after: bool) -> str:
+    """Return the statement of one page of `types` types; behind a cursor, `after_*` say where."""
+    statement = select(*HEAD_COLUMNS).where(_shelf, _alive, _among(types)).order_by(*_sort)
+    if after:
+        place = (bindparam("after_position"), bindparam("after_name"), bindparam("after_id"))
+        statement = statement.where(tuple_(*_sort) > tuple_(*place))
+    return compiled(statement.limit(bindparam("limit")).offset(_NONE))
+
+
+@cache
+def counting(types: int) -> str:
+    """Return the statement that counts the memories of `types` types, by type."""
+    counted = select(memories.c.type, func.count()).where(_shelf, _alive, _among(types))
+    return compiled(counted.group_by(memories.c.type))
+
+
+def _among(types: int) -> ColumnElement[bool]:
+    return memories.c.type.in_([bindparam(f"type_{index}") for index in range(types)])
+
+
+LAST_POSITION: Final = compiled(select(func.max(memories.c.position)).where(_shelf))
+INSERT: Final = compiled(
+    insert(memories).values({c.name: bindparam(c.name) for c in memories.c if c.name != "row"})
+)
+INSERT_BODY: Final = compiled(
+    insert(bodies).values(row=bindparam("row"), content=bindparam("content"))
+)
+_CHANGING: Final = (
+    "type",
+    "name",
+    "summary",
+    "summary_derived",
+    "tags",
+    "pinned",
+    "position",
+    "version",
+    "size",
+    "expires_at",
+    "updated_at",
+)
+UPDATE: Final = compiled(
+    update(memories)
+    .values({name: bindparam(f"new_{name}") for name in _CHANGING})
+    .where(_shelf, memories.c.row == bindparam("row"))
+)
+UPDATE_BODY: Final = compiled(
+    update(bodies).values(content=bindparam("content")).where(bodies.c.row == bindparam("row"))
+)
+DELETE: Final = compiled(delete(memories).where(_shelf, memories.c.row == bindparam("row")))
+
+POSITION: Final = compiled(
+    select(memories.c.position).where(_shelf, memories.c.row == bindparam("row"))
+)
+SHELF_ORDER: Final = compiled(
+    select(memories.c.id, memories.c.row).where(_shelf, _alive).order_by(*_sort)
+)
+
+# The plus keeps the planner on the row numbers of the list: walking the shelf for each of them
+# would make a long reorder quadratic.
+REORDER: Final = """
+UPDATE memories SET position = place.position
+FROM (SELECT value AS row, key + 1 AS position FROM json_each(:rows)) AS place
+WHERE memories.row = place.row
+  AND memories.position <> place.position
+  AND +memories.scope_key = :scope_key
+"""
+MOVE: Final = """
+WITH ranked AS MATERIALIZED (
+  SELECT row, row_number() OVER (ORDER BY position, name, id) AS place
+  FROM memories WHERE scope_key = :scope_key
+)
+UPDATE memories SET position = moved.position
+FROM (
+  SELECT row, row_number() OVER (
+    ORDER BY CASE WHEN row = :row
+      THEN (SELECT place FROM ranked WHERE row = :anchor) + :side ELSE place END
+  ) AS position FROM ranked
+) AS moved
+WHERE memories.row = moved.row
+  AND memories.position <> moved.position
+  AND +memories.scope_key = :scope_key
+"""
+
+REVISION_COLUMNS: Final = tuple(
+    revisions.c[name]
+    for name in (
+        "seq",
+        "memory_id",
+        "scope_key",
+        "action",
+        "actor",
+        "source",
+        "at",
+        "version",
+        "type",
+        "name",
+        "before",
+        "before_content",
+    )
+)
+INSERT_REVISION: Final = compiled(
+    insert(revisions).values({c.name: bindparam(c.name) for c in REVISION_COLUMNS if c.name != "seq"})
+)
+_history = (
+    select(*REVISION_COLUMNS)
+    .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.seq < bindparam("before_seq"))
+    .order_by(revisions.c.seq.desc())
+    .limit(bindparam("limit")).offset(_NONE)
+)
+HISTORY: Final = compiled(_history)
+HISTORY_OF: Final = compiled(_history.where(revisions.c.memory_id == bindparam("id")))
+LAST_NAMED: Final = compiled(
+    select(revisions.c.memory_id)
+    .where(
+        revisions.c.scope_key == bindparam("scope_key"),
+        revisions.c.type == bindparam("type"),
+        revisions.c.name == bindparam("name"),
+    )
+    .order_by(revisions.c.seq.desc())
+    .limit(literal_column("1")).offset(_NONE)
+)
+_later = revisions.alias("later")
+DELETED: Final = compiled(
+    select(*REVISION_COLUMNS)
+    .where(
+        revisions.c.scope_key == bindparam("scope_key"),
+        revisions.c.action.in_([literal_column(f"'{name}'") for name in ENDINGS]),
+        ~exists().where(
+            _later.c.memory_id == revisions.c.memory_id, _later.c.seq > revisions.c.seq
+        ),
+    )
+    .order_by(revisions.c.seq.desc())
+    .limit(bindparam("limit")).offset(_NONE)
+)
+CHANGES: Final = compiled(
+    select(*REVISION_COLUMNS)
+    .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.seq > bindparam("since"))
+    .order_by(revisions.c.seq)
+    .limit(bindparam("limit")).offset(_NONE)
+)
+
+PRINCIPAL: Final = compiled(
+    select(principals.c.id, principals.c.kind, principals.c.name).where(
+        principals.c.id == bindparam("id")
+    )
+)
+PRINCIPALS: Final = compiled(
+    select(principals.c.id, principals.c.kind, principals.c.name).order_by(
+        principals.c.kind.desc(), principals.c.name
+    )
+)
+PRINCIPAL_NAMED: Final = compiled(
+    select(principals.c.id, principals.c.kind, principals.c.name).where(
+        principals.c.kind == bindparam("kind"), principals.c.name == bindparam("name")
+    )
+)
+INSERT_PRINCIPAL: Final = compiled(
+    insert_or_leave(principals).values(
+        kind=bindparam("kind"), name=bindparam("name"), created_at=bindparam("now")
+    ).on_conflict_do_nothing()
+)
+VISIBLE_GROUPS: Final = compiled(
+    select(principals.c.id, principals.c.kind, principals.c.name)
+    .join(members, members.c.group_id == principals.c.id)
+    .where(members.c.user_id == bindparam("user_id"))
+    .order_by(principals.c.name)
+)
+ROLE: Final = compiled(
+    select(members.c.role).where(
+        members.c.group_id == bindparam("group_id"), members.c.user_id == bindparam("user_id")
+    )
+)
+MEMBERS: Final = compiled(
+    select(principals.c.id, principals.c.kind, principals.c.name, members.c.role)
+    .join(members, members.c.user_id == principals.c.id)
+    .where(members.c.group_id == bindparam("group_id"))
+    .order_by(principals.c.name)
+)
+SET_ROLE: Final = compiled(
+    insert_or_leave(members)
+    .values({name: bindparam(name) for name in ("group_id", "user_id", "role")})
+    .on_conflict_do_update(
+        index_elements=["group_id", "user_id"], set_={"role": bindparam("role")}
+    )
+)
+REMOVE_MEMBER: Final = compiled(
+    delete(members).where(
+        members.c.group_id == bindparam("group_id"), members.c.user_id == bindparam("user_id")
+    )
+)
+_agent = select(agents.c.id, agents.c.name, agents.c.principal_id)
+AGENT: Final = compiled(_agent.where(agents.c.id == bindparam("id")))
+AGENT_NAMED: Final = compiled(
+    _agent.where(
+        agents.c.principal_id == bindparam("principal_id"), agents.c.name == bindparam("name")
+    )
+)
+AGENTS_OF: Final = compiled(
+    _agent.where(agents.c.principal_id == bindparam("principal_id")).order_by(agents.c.name)
+)
+INSERT_AGENT: Final = compiled(
+    insert(agents).values(
+        principal_id=bindparam("principal_id"), name=bindparam("name"), created_at=bindparam("now")
+    )
+)
+TRANSFER_AGENT: Final = compiled(
+    update(agents).values(principal_id=bindparam("to")).where(agents.c.id == bindparam("id"))
+)

@@ -1,0 +1,411 @@
+"""MemoryStore: opens a database, knows principals and agents, and hands out scopes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+import platformdirs
+from uuid6 import UUID
+
+from memories_sdk import statements as sql
+from memories_sdk.database import IN_MEMORY, Database, Durability
+from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
+from memories_sdk.ids import Uuid7
+from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary, normal_name
+from memories_sdk.principals import (
+    ROLES,
+    Agent,
+    Principal,
+    PrincipalKind,
+    Role,
+    denied,
+    may_control,
+    may_see,
+)
+from memories_sdk.rows import from_time
+from memories_sdk.scope import Scope, Setting, missing_agent
+
+Clock = Callable[[], datetime]
+
+
+class MemoryStore:
+    """A store of memories in one database.
+
+    ```python
+    store = MemoryStore("memories.db")
+    alice = store.principals.user("alice")
+    shelf = store.scope(acting_as=alice)
+    ```
+
+    Safe to share between threads, and to open from many processes at once. An idle store holds no
+    lock. Close it with `close()` or as a context manager.
+
+    Args:
+        location: A path, `":memory:"`, or a URL `sqlite:///…`. Left out: `$MEMORIES_URL`, else
+            `memories.db` in the user's data folder.
+        durability: `"full"` waits until each commit is on the device; `"process"` is several
+            times faster for single saves, survives a crash of the program, and may lose the last
+            saves when the power goes.
+        timeout: Longest wait for another writer, in seconds, before `StoreBusy`.
+        vocabularies: The types that shelves take; no type may stand in two of them.
+        clock: Where times come from; an aware datetime in UTC. For tests and examples.
+        ids: Where ids come from. For tests and examples.
+
+    Raises:
+        StoreUnavailable: The place cannot be opened, or its engine is not supported.
+        StoreDamaged: The file is no intact database.
+        SchemaMismatch: A newer release, or another program, made its tables.
+    """
+
+    def __init__(
+        self,
+        location: str | os.PathLike[str] | None = None,
+        *,
+        durability: Durability = "full",
+        timeout: float = 30.0,
+        vocabularies: Sequence[Vocabulary] = (DOCUMENTS, FACTS),
+        clock: Clock | None = None,
+        ids: Callable[[], UUID] | None = None,
+    ) -> None:
+        if durability not in ("full", "process"):
+            raise InvalidInput(
+                f"durability must be 'full' or 'process', not {durability!r}.",
+                field="durability",
+                suggestion="Leave it out for the safe choice.",
+            )
+        self._database = Database(_path(location), timeout=timeout, durability=durability)
+        self._setting = Setting(
+            self._database, clock or _utc_now, ids or Uuid7(), _distinct(vocabularies)
+        )
+        self.principals = Principals(self._setting)
+        self.agents = Agents(self._setting)
+
+    @property
+    def location(self) -> str:
+        """The path of the database file, or `":memory:"`."""
+        return self._database.path
+
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, ...]:
+        """The types that shelves take, in the order in which they are offered."""
+        return self._setting.vocabularies
+
+    def scope(
+        self,
+        *,
+        acting_as: Principal,
+        principal: Principal | None = None,
+        agent: Agent | str | int | None = None,
+        vocabularies: Sequence[Vocabulary] | None = None,
+        actor: str | None = None,
+        source: str | None = None,
+    ) -> Scope:
+        """Return a shelf, bound to who acts: the only way to memories.
+
+        Args:
+            acting_as: The caller, a user.
+            principal: As whom the caller acts: itself when left out, or one of its groups.
+            agent: For an agent's own shelf: the agent, its id, or its name among the
+                principal's; left out for the principal's global shelf.
+            vocabularies: A narrower choice of types; all of the store's when left out.
+            actor: Who the history names; `user:<name>` of the caller when left out.
+            source: Where changes come from, for the history, such as `"run 12"`.
+
+        Raises:
+            AccessDenied: The caller may not act as that principal.
+            NotFound: The agent does not exist or does not belong to the principal.
+        """
+        caller = self.principals.known(acting_as)
+        owner = caller if principal is None else self._visible(caller, principal)
+        setting = self._setting
+        if vocabularies is not None:
+            setting = Setting(
+                setting.database, setting.now, setting.new_id, _distinct(vocabularies)
+            )
+        return Scope(
+            setting,
+            caller=caller,
+            principal=owner,
+            agent=None if agent is None else self.agents.get(agent, owner=owner),
+            actor=actor or str(caller),
+            source=source,
+        )
+
+    def close(self) -> None:
+        """Close the store; its scopes answer `StoreClosed` from then on."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<MemoryStore {Path(self.location).name}>"
+
+    def _repr_html_(self) -> str:
+        from memories_sdk import display
+
+        return display.store(self)
+
+    def _visible(self, caller: Principal, principal: Principal) -> Principal:
+        if not isinstance(principal, Principal):
+            raise _not_a_principal("principal", principal)
+        for each in self.principals.visible_to(caller):
+            if each.id == principal.id:
+                return each
+        raise denied(principal.id)
+
+
+class Principals:
+    """Users and groups: `store.principals`."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._database = setting.database
+
+    def user(self, name: str) -> Principal:
+        """Return the user of that name, created on first need."""
+        return self._ensure("user", name)
+
+    def group(
+        self,
+        name: str,
+        *,
+        members: Sequence[Principal] = (),
+        owner: Principal | None = None,
+    ) -> Principal:
+        """Return the group of that name, created on first need, with these users in it.
+
+        Args:
+            name: The group.
+            members: Users to add, with the role member; roles that exist stay.
+            owner: Who owns it; in a new group the first member when left out.
+        """
+        group = self._ensure("group", name)
+        roles = self.roles(group)
+        if owner is None and not roles and members:
+            owner, *members = members
+        if owner is not None:
+            self.add_member(group, owner, role="owner")
+        for member in members:
+            if member not in roles and member != owner:
+                self.add_member(group, member)
+        return group
+
+    def add_member(self, group: Principal, user: Principal, *, role: Role = "member") -> None:
+        """Put a user into a group, or give the user another role there.
+
+        Raises:
+            InvalidInput: The role is unknown, or the two are not a group and a user.
+            NotFound: One of them does not exist.
+        """
+        if role not in ROLES:
+            raise InvalidInput(
+                f"role {role!r} is not one of: {', '.join(ROLES)}", field="role", suggestion=""
+            )
+        if self.known(group).kind != "group" or self.known(user).kind != "user":
+            raise InvalidInput(
+                "add_member takes a group and a user.", suggestion="Groups hold users only."
+            )
+        with self._database.write() as connection:
+            connection.execute(
+                sql.SET_ROLE, {"group_id": group.id, "user_id": user.id, "role": role}
+            )
+
+    def remove_member(self, group: Principal, user: Principal) -> None:
+        """Take a user out of a group; open scopes of the group refuse the user from then on."""
+        with self._database.write() as connection:
+            connection.execute(sql.REMOVE_MEMBER, {"group_id": group.id, "user_id": user.id})
+
+    def roles(self, group: Principal) -> dict[Principal, Role]:
+        """Return the users of a group with their roles, by name."""
+        with self._database.read() as connection:
+            rows = connection.execute(sql.MEMBERS, {"group_id": group.id}).fetchall()
+        return {Principal(*row[:3]): row[3] for row in rows}
+
+    def visible_to(self, caller: Principal) -> list[Principal]:
+        """Return whom the caller may act as: itself first, then its groups by name."""
+        with self._database.read() as connection:
+            rows = connection.execute(sql.VISIBLE_GROUPS, {"user_id": caller.id}).fetchall()
+        groups = [Principal(*row) for row in rows]
+        ids = {group.id for group in groups}
+        return [each for each in (caller, *groups) if may_see(caller, each.id, ids)]
+
+    def everyone(self) -> list[Principal]:
+        """Return all principals: users by name, then groups by name."""
+        with self._database.read() as connection:
+            return [Principal(*row) for row in connection.execute(sql.PRINCIPALS).fetchall()]
+
+    def known(self, principal: Principal) -> Principal:
+        """Return the principal as it is stored.
+
+        Raises:
+            AccessDenied: There is none of that id; also for a value that is no principal of
+                this store, since a forged one and a foreign one look the same.
+        """
+        if not isinstance(principal, Principal):
+            raise _not_a_principal("acting_as", principal)
+        with self._database.read() as connection:
+            row = connection.execute(sql.PRINCIPAL, {"id": principal.id}).fetchone()
+        if row is None or Principal(*row) != principal:
+            raise denied(principal.id)
+        return principal
+
+    def get(self, id: int) -> Principal:
+        """Return the principal with that id.
+
+        Raises:
+            NotFound: There is none.
+        """
+        with self._database.read() as connection:
+            row = connection.execute(sql.PRINCIPAL, {"id": id}).fetchone()
+        if row is None:
+            raise NotFound(f"Principal #{id} not found.")
+        return Principal(*row)
+
+    def _ensure(self, kind: PrincipalKind, name: str) -> Principal:
+        key = {"kind": kind, "name": normal_name(name)}
+        with self._database.read() as connection:
+            row = connection.execute(sql.PRINCIPAL_NAMED, key).fetchone()
+        if row is None:
+            now = {"now": from_time(self._setting.now())}
+            with self._database.write() as connection:
+                connection.execute(sql.INSERT_PRINCIPAL, key | now)
+                row = connection.execute(sql.PRINCIPAL_NAMED, key).fetchone()
+        return Principal(*row)
+
+
+class Agents:
+    """Agents and their owners: `store.agents`."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._database = setting.database
+
+    def create(self, name: str, *, owner: Principal) -> Agent:
+        """Create an agent that belongs to a principal.
+
+        Raises:
+            NameTaken: The principal has one of that name.
+        """
+        name = normal_name(name)
+        parameters = {
+            "principal_id": owner.id,
+            "name": name,
+            "now": from_time(self._setting.now()),
+        }
+        with self._database.write(taken=f"{owner} has an agent {name!r} already.") as connection:
+            id = connection.execute(sql.INSERT_AGENT, parameters).lastrowid
+        return Agent(int(id or 0), name, owner.id)
+
+    def ensure(self, name: str, *, owner: Principal) -> Agent:
+        """Return the agent of that name and owner, created on first need."""
+        for agent in self.owned_by(owner):
+            if agent.name == name:
+                return agent
+        return self.create(name, owner=owner)
+
+    def get(self, agent: Agent | str | int, *, owner: Principal) -> Agent:
+        """Return an agent of a principal by value, name or id.
+
+        Raises:
+            NotFound: It does not exist, or belongs to somebody else now.
+        """
+        with self._database.read() as connection:
+            if isinstance(agent, str):
+                key = {"principal_id": owner.id, "name": normal_name(agent)}
+                row = connection.execute(sql.AGENT_NAMED, key).fetchone()
+            else:
+                id = agent.id if isinstance(agent, Agent) else agent
+                row = connection.execute(sql.AGENT, {"id": id}).fetchone()
+        if row is None or row[2] != owner.id:
+            raise missing_agent(agent.name if isinstance(agent, Agent) else str(agent))
+        return Agent(*row)
+
+    def owned_by(self, owner: Principal) -> list[Agent]:
+        """Return the agents of a principal, by name."""
+        with self._database.read() as connection:
+            rows = connection.execute(sql.AGENTS_OF, {"principal_id": owner.id}).fetchall()
+        return [Agent(*row) for row in rows]
+
+    def transfer(self, agent: Agent, *, to: Principal, acting_as: Principal) -> Agent:
+        """Give an agent to another principal; its own memories go with it.
+
+        The caller must control both sides: its own principal, or a group in which it is owner
+        or admin.
+
+        Raises:
+            AccessDenied: The caller does not control one of the two.
+            NotFound: There is no such agent.
+            NameTaken: The new owner has an agent of that name.
+        """
+        taken = f"{to} has an agent {agent.name!r} already."
+        with self._database.write(taken=taken) as connection:
+            row = connection.execute(sql.AGENT, {"id": agent.id}).fetchone()
+            if row is None:
+                raise missing_agent(agent.name)
+            for side in (row[2], to.id):
+                member = {"group_id": side, "user_id": acting_as.id}
+                role = connection.execute(sql.ROLE, member).fetchone()
+                if not may_control(acting_as, side, role and role[0]):
+                    raise AccessDenied(
+                        f"{acting_as} does not control principal #{side}.",
+                        suggestion="Only its user, or an owner or admin of the group, may do that.",
+                    )
+            connection.execute(sql.TRANSFER_AGENT, {"id": agent.id, "to": to.id})
+        return Agent(row[0], row[1], to.id)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _distinct(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, ...]:
+    types = [each for vocabulary in vocabularies for each in vocabulary.types]
+    if len(set(types)) != len(types) or not types:
+        raise InvalidInput(
+            "vocabularies must hold at least one type, and no type twice.",
+            field="vocabularies",
+            suggestion="For example vocabularies=(DOCUMENTS, FACTS).",
+        )
+    return tuple(vocabularies)
+
+
+def _path(location: str | os.PathLike[str] | None) -> str:
+    """Return the path of the database file for a path, a URL or nothing."""
+    place = os.fspath(location) if location is not None else os.environ.get("MEMORIES_URL")
+    if not place:
+        folder = platformdirs.user_data_path("memories-sdk")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return str(folder / "memories.db")
+    if "://" not in place:
+        return place if place == IN_MEMORY else str(Path(place).expanduser().absolute())
+    url = urlsplit(place)
+    if url.scheme != "sqlite":
+        raise StoreUnavailable(
+            f"{url.scheme}:// is not supported by this release.",
+            suggestion="Use a path or sqlite:///path.",
+        )
+    path = unquote(url.path.removeprefix("/"))
+    return str(Path(path).absolute()) if path and path != IN_MEMORY else IN_MEMORY
+
+
+def _not_a_principal(field: str, value: object) -> InvalidInput:
+    return InvalidInput(
+        f"{field} must be a Principal, not a value of type {type(value).__name__}.",
+        field=field,
+        suggestion='Get one with store.principals.user("name").',
+    )
