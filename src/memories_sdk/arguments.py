@@ -17,6 +17,7 @@ from memories_sdk.memory import Edit
 
 MAX_DEPTH: Final = 20
 MAX_JSON: Final = 8 << 20
+INTEGER_BITS: Final = 64
 INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}\Z")
 
 
@@ -55,7 +56,11 @@ class Arguments:
         value = self._given.get(name)
         if value is None or isinstance(value, str):
             return value
-        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64:
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and value.bit_length() < INTEGER_BITS
+        ):
             return str(value)
         if isinstance(value, float) and math.isfinite(value):
             return repr(value)
@@ -76,7 +81,11 @@ class Arguments:
             value = int(value.strip())
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64:
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and value.bit_length() < INTEGER_BITS
+        ):
             return value
         raise InvalidInput(
             f"{name} must be an integer, not {_kind(value)}.",
@@ -151,19 +160,19 @@ def _depth(text: str) -> int:
     return deepest
 
 
+_KINDS: Final = (
+    (bool, "a truth value"),
+    (str, "text"),
+    (int | float, "a number"),
+    (list | tuple, "a list"),
+    (Mapping, "an object"),
+)
+
+
 def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return "a truth value"
-        case str():
-            return "text"
-        case int() | float():
-            return "a number"
-        case list() | tuple():
-            return "a list"
-        case Mapping():
-            return "an object"
-        case _:
-            return f"a value of type {type(value).__name__}"
+    if value is None:
+        return "nothing"
+    for type_, words in _KINDS:
+        if isinstance(value, type_):
+            return words
+    return f"a value of type {type(value).__name__}"

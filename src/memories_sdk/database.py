@@ -50,7 +50,12 @@ SCHEMA_VERSION: Final = 1
 IN_MEMORY: Final = ":memory:"
 DIALECT: Final = sqlite_dialect.dialect(paramstyle="named")
 
-_PRAGMAS: Final = ("foreign_keys=ON", "trusted_schema=OFF", "cell_size_check=ON", "temp_store=MEMORY")
+_PRAGMAS: Final = (
+    "foreign_keys=ON",
+    "trusted_schema=OFF",
+    "cell_size_check=ON",
+    "temp_store=MEMORY",
+)
 _HARMLESS: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CONSTRAINT}
 """Engine errors after which a connection can be used again."""
 

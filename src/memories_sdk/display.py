@@ -11,7 +11,7 @@ from memories_sdk.markdown import render_safe
 
 if TYPE_CHECKING:
     from memories_sdk.memory import Memory, MemoryHead, Page
-    from memories_sdk.scope import ScopeReader
+    from memories_sdk.reader import ScopeReader
     from memories_sdk.store import MemoryStore
 
 SHOWN_ROWS: Final = 50

@@ -35,11 +35,11 @@ class Draft:
     name: str | Unset = UNSET
     type: str | Unset = UNSET
     content: str | Unset = UNSET
-    summary: str | None | Derived | Unset = UNSET
+    summary: str | Derived | Unset | None = UNSET
     order: int | Unset = UNSET
     tags: tuple[str, ...] | Unset = UNSET
     pinned: bool | Unset = UNSET
-    expires_at: datetime | None | Unset = UNSET
+    expires_at: datetime | Unset | None = UNSET
     derived: str | None = None
 
     @classmethod
@@ -50,11 +50,11 @@ class Draft:
         name: str | Unset = UNSET,
         type: str | Unset = UNSET,
         content: str | Unset = UNSET,
-        summary: str | None | Derived | Unset = UNSET,
+        summary: str | Derived | Unset | None = UNSET,
         order: int | Unset = UNSET,
         tags: Sequence[str] | Unset = UNSET,
         pinned: bool | Unset = UNSET,
-        expires_at: datetime | None | Unset = UNSET,
+        expires_at: datetime | Unset | None = UNSET,
     ) -> Draft:
         """Return the draft of a memory of that vocabulary.
 

@@ -171,10 +171,7 @@ class EditConflict(Conflict):
     code = "edit_conflict"
 
     def __init__(self, expected_version: int, current: Memory | None) -> None:
-        if current is None:
-            now = "it was deleted"
-        else:
-            now = f"it is at version {current.version}"
+        now = "it was deleted" if current is None else f"it is at version {current.version}"
         super().__init__(
             f"The memory changed: you saw version {expected_version}, {now}.",
             suggestion="Read it again, bring your change into the new text, and save that.",

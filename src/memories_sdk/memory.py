@@ -16,6 +16,7 @@ from typing import Final, Literal, overload
 
 from uuid6 import UUID
 
+from memories_sdk import display
 from memories_sdk.errors import (
     AnchorNotFound,
     AnchorNotUnique,
@@ -37,6 +38,7 @@ MAX_ORDER: Final = 2**53 - 1
 
 COUNTED_MATCHES: Final = 10_000
 SHOWN_MATCHES: Final = 10
+SHOWN_NAMES: Final = 5
 
 
 class Unset(Enum):
@@ -147,8 +149,6 @@ class Memory(MemoryHead):
     content: str
 
     def _repr_html_(self) -> str:
-        from memories_sdk import display
-
         return display.memory(self)
 
 
@@ -208,13 +208,11 @@ class Page(Sequence[MemoryHead]):
         return hash((self._heads, self.total, self.next_cursor))
 
     def __repr__(self) -> str:
-        names = ", ".join(head.name for head in self._heads[:5])
-        more = ", …" if len(self._heads) > 5 else ""
+        names = ", ".join(head.name for head in self._heads[:SHOWN_NAMES])
+        more = ", …" if len(self._heads) > SHOWN_NAMES else ""
         return f"<Page {len(self)} of {self.total}: {names}{more}>"
 
     def _repr_html_(self) -> str:
-        from memories_sdk import display
-
         return display.page(self)
 
 

@@ -37,7 +37,7 @@ def to_head(row: Row) -> MemoryHead:
 
 def to_memory(row: Row) -> Memory:
     """Return a memory from a row of `HEAD_COLUMNS` and the body."""
-    return Memory(*_values(row), row[16])
+    return Memory(*(*_values(row), row[16]))
 
 
 def _values(row: Row) -> tuple[Any, ...]:
@@ -94,9 +94,7 @@ def image(old: Memory, new: Memory | None) -> dict[str, object]:
         created = {"created_at": old.created_at}
         return {name: getattr(old, name) for name in IMAGE_FIELDS} | created
     return {
-        name: value
-        for name in IMAGE_FIELDS
-        if (value := getattr(old, name)) != getattr(new, name)
+        name: value for name in IMAGE_FIELDS if (value := getattr(old, name)) != getattr(new, name)
     }
 
 

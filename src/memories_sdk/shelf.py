@@ -175,9 +175,7 @@ class Shelf:
 
     def remove(self, stored: Stored, action: Action = "delete") -> None:
         """Delete a memory; its revision keeps all of it."""
-        self._connection.execute(
-            sql.DELETE, {"scope_key": self._owner.key, "row": stored.row}
-        )
+        self._connection.execute(sql.DELETE, {"scope_key": self._owner.key, "row": stored.row})
         self._record(action, stored.memory, image(stored.memory, None), step=1)
 
     def bury(self, name: str, type: str) -> None:
@@ -208,7 +206,7 @@ class Shelf:
         row = self._connection.execute(statement, self._key | parameters).fetchone()
         return None if row is None else Stored(to_memory(row), row[-1])
 
-    def _all(self, statement: str, **parameters: object) -> list[Sequence[Any]]:
+    def _all(self, statement: str, **parameters: object) -> list[Any]:
         return self._connection.execute(statement, self._key | parameters).fetchall()
 
     def _revisions(self, statement: str, **parameters: object) -> list[Revision]:

@@ -19,7 +19,6 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    text,
     tuple_,
     update,
 )
@@ -54,7 +53,7 @@ def compiled(statement: ClauseElement) -> str:
     return str(result)
 
 
-_NONE: Final = literal_column("0")
+_NONE: Final[ColumnElement[int]] = literal_column("0")
 _shelf = memories.c.scope_key == bindparam("scope_key")
 _alive = or_(memories.c.expires_at.is_(None), memories.c.expires_at > bindparam("now"))
 _named = and_(
@@ -62,6 +61,10 @@ _named = and_(
     memories.c.name == bindparam("name"),
 )
 _sort = (memories.c.position, memories.c.name, memories.c.id)
+
+_place: tuple[ColumnElement[object], ...] = tuple(
+    bindparam(f"after_{column.name}") for column in _sort
+)
 
 HEAD_COLUMNS: Final = tuple(
     memories.c["position" if name == "order" else name] for name in MemoryHead.__dataclass_fields__
@@ -79,7 +82,7 @@ GET_EXPIRED: Final = compiled(
 
 @cache
 def everything(types: int) -> str:
-    """Return the statement that reads the memories of `types` types: `type_0`…"""
+    """Return the statement that reads the memories of `types` types, `type_0` and so on."""
     return compiled(_whole.where(_shelf, _alive, _among(types)).order_by(*_sort))
 
 
@@ -88,8 +91,7 @@ def listing(types: int, *, after: bool) -> str:
     """Return the statement of one page of `types` types; behind a cursor, `after_*` say where."""
     statement = select(*HEAD_COLUMNS).where(_shelf, _alive, _among(types)).order_by(*_sort)
     if after:
-        place = (bindparam("after_position"), bindparam("after_name"), bindparam("after_id"))
-        statement = statement.where(tuple_(*_sort) > tuple_(*place))
+        statement = statement.where(tuple_(*_sort) > tuple_(*_place))
     return compiled(statement.limit(bindparam("limit")).offset(_NONE))
 
 
@@ -185,13 +187,18 @@ REVISION_COLUMNS: Final = tuple(
     )
 )
 INSERT_REVISION: Final = compiled(
-    insert(revisions).values({c.name: bindparam(c.name) for c in REVISION_COLUMNS if c.name != "seq"})
+    insert(revisions).values(
+        {c.name: bindparam(c.name) for c in REVISION_COLUMNS if c.name != "seq"}
+    )
 )
 _history = (
     select(*REVISION_COLUMNS)
-    .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.seq < bindparam("before_seq"))
+    .where(
+        revisions.c.scope_key == bindparam("scope_key"), revisions.c.seq < bindparam("before_seq")
+    )
     .order_by(revisions.c.seq.desc())
-    .limit(bindparam("limit")).offset(_NONE)
+    .limit(bindparam("limit"))
+    .offset(_NONE)
 )
 HISTORY: Final = compiled(_history)
 HISTORY_OF: Final = compiled(_history.where(revisions.c.memory_id == bindparam("id")))
@@ -203,7 +210,8 @@ LAST_NAMED: Final = compiled(
         revisions.c.name == bindparam("name"),
     )
     .order_by(revisions.c.seq.desc())
-    .limit(literal_column("1")).offset(_NONE)
+    .limit(literal_column("1"))
+    .offset(_NONE)
 )
 _later = revisions.alias("later")
 DELETED: Final = compiled(
@@ -216,13 +224,15 @@ DELETED: Final = compiled(
         ),
     )
     .order_by(revisions.c.seq.desc())
-    .limit(bindparam("limit")).offset(_NONE)
+    .limit(bindparam("limit"))
+    .offset(_NONE)
 )
 CHANGES: Final = compiled(
     select(*REVISION_COLUMNS)
     .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.seq > bindparam("since"))
     .order_by(revisions.c.seq)
-    .limit(bindparam("limit")).offset(_NONE)
+    .limit(bindparam("limit"))
+    .offset(_NONE)
 )
 
 PRINCIPAL: Final = compiled(
@@ -241,9 +251,9 @@ PRINCIPAL_NAMED: Final = compiled(
     )
 )
 INSERT_PRINCIPAL: Final = compiled(
-    insert_or_leave(principals).values(
-        kind=bindparam("kind"), name=bindparam("name"), created_at=bindparam("now")
-    ).on_conflict_do_nothing()
+    insert_or_leave(principals)
+    .values(kind=bindparam("kind"), name=bindparam("name"), created_at=bindparam("now"))
+    .on_conflict_do_nothing()
 )
 VISIBLE_GROUPS: Final = compiled(
     select(principals.c.id, principals.c.kind, principals.c.name)
@@ -265,9 +275,7 @@ MEMBERS: Final = compiled(
 SET_ROLE: Final = compiled(
     insert_or_leave(members)
     .values({name: bindparam(name) for name in ("group_id", "user_id", "role")})
-    .on_conflict_do_update(
-        index_elements=["group_id", "user_id"], set_={"role": bindparam("role")}
-    )
+    .on_conflict_do_update(index_elements=["group_id", "user_id"], set_={"role": bindparam("role")})
 )
 REMOVE_MEMBER: Final = compiled(
     delete(members).where(

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import platformdirs
 from uuid6 import UUID
 
+from memories_sdk import display
 from memories_sdk import statements as sql
 from memories_sdk.database import IN_MEMORY, Database, Durability
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
@@ -28,8 +29,9 @@ from memories_sdk.principals import (
     may_control,
     may_see,
 )
+from memories_sdk.reader import Setting, missing_agent
 from memories_sdk.rows import from_time
-from memories_sdk.scope import Scope, Setting, missing_agent
+from memories_sdk.scope import Scope
 
 Clock = Callable[[], datetime]
 
@@ -156,8 +158,6 @@ class MemoryStore:
         return f"<MemoryStore {Path(self.location).name}>"
 
     def _repr_html_(self) -> str:
-        from memories_sdk import display
-
         return display.store(self)
 
     def _visible(self, caller: Principal, principal: Principal) -> Principal:

@@ -15,7 +15,8 @@ from memories_sdk.arguments import Arguments
 from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
 from memories_sdk.memory import DOCUMENTS, UNSET, Memory, checked_type, normal_name
 from memories_sdk.principals import Agent, Principal, ScopeKind
-from memories_sdk.scope import MAX_PAGE, Scope
+from memories_sdk.reader import MAX_PAGE
+from memories_sdk.scope import Scope
 from memories_sdk.store import MemoryStore
 
 logger = logging.getLogger(__name__)
@@ -422,7 +423,7 @@ def _waiting(tool: str, arguments: object) -> ToolResult:
 
 def _refusal(error: MemoriesError) -> ToolResult:
     text = error.message
-    if isinstance(error, InvalidInput) and error.field not in {"find"}:
+    if isinstance(error, InvalidInput) and error.field != "find":
         text = f"Error: {text}"
     return ToolResult(
         ok=False,
