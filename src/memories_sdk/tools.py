@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories_sdk.arguments import Arguments
-from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
+from memories_sdk.errors import (
+    AnchorNotFound,
+    AnchorNotUnique,
+    InvalidInput,
+    MemoriesError,
+    NotFound,
+)
 from memories_sdk.memory import DOCUMENTS, UNSET, Memory, checked_type, normal_name
 from memories_sdk.principals import Agent, Principal, ScopeKind
 from memories_sdk.reader import MAX_PAGE
