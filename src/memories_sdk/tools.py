@@ -429,7 +429,8 @@ def _waiting(tool: str, arguments: object) -> ToolResult:
 
 def _refusal(error: MemoriesError) -> ToolResult:
     text = error.message
-    if isinstance(error, InvalidInput) and error.field != "find":
+    anchor = isinstance(error, AnchorNotFound | AnchorNotUnique)
+    if isinstance(error, InvalidInput) and not anchor:
         text = f"Error: {text}"
     return ToolResult(
         ok=False,
