@@ -5,7 +5,8 @@ Usage: bare_smoke.py DATABASE
 
 import sys
 
-from memories_sdk import MemoryStore, MissingExtra
+from memories_sdk import MemoryStore
+from memories_sdk.errors import MissingExtra
 
 with MemoryStore(sys.argv[1]) as store:
     alice = store.principals.user("alice")
