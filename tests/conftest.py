@@ -90,7 +90,8 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def make_store(engine: str, tmp_path: Path) -> Iterator[MakeStore]:
     """Open stores on ENGINE with options of the test's own; all are closed afterwards."""
-    from memories_sdk import MemoryStore  # noqa: PLC0415 -- a broken package fails tests, not all of pytest
+    # Imported here, a package that does not import fails its tests and not pytest itself.
+    from memories_sdk import MemoryStore  # noqa: PLC0415
 
     with ExitStack() as stores:
 

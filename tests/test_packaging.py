@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZipFile]:
 
 def python(*arguments: str, **environment: str) -> str:
     """Run a fresh interpreter in the project's folder and return what it prints."""
-    done = subprocess.run(  # noqa: S603 -- this interpreter, with arguments of this file
+    done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
         env=os.environ | environment,
@@ -148,7 +148,7 @@ def test_a_skip_fails_where_all_are_required(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "."]
     codes = {}
     for required in ("", "1"):
-        done = subprocess.run(  # noqa: S603 -- this interpreter, with arguments of this file
+        done = subprocess.run(
             run,
             cwd=tmp_path,
             env=os.environ | {"MEMORIES_REQUIRE_ALL": required},

@@ -17,6 +17,7 @@ if names != ["user_preferences"]:
     sys.exit(f"The bare install lists {names}, not the one memory it saved.")
 
 try:
+    # The import itself is the question.
     import memories_sdk.widgets  # noqa: F401
 except MissingExtra as error:
     if 'pip install "memories-sdk[widgets]"' not in str(error):
