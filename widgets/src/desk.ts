@@ -1,0 +1,259 @@
+import type { AnyModel } from "@anywidget/types";
+import { h, icon } from "./dom.ts";
+import { type Kernel, Refusal } from "./kernel.ts";
+import type { Changes, Traits } from "./wire.ts";
+
+/** What parts of a widget tell each other. `data`: memories changed, by anybody. */
+interface Events {
+  place: undefined;
+  filter: undefined;
+  query: undefined;
+  selected: string | null;
+  dirty: boolean;
+  data: { ids: string[]; more: boolean };
+  refused: Refusal;
+}
+
+interface Action {
+  text: string;
+  run: () => void;
+}
+
+export interface Notice {
+  kind: "info" | "done" | "error";
+  text: string;
+  suggestion?: string;
+  actions?: Action[];
+  /** ms until it goes by itself; without it the notice stays until it is closed or replaced. */
+  fades?: number;
+}
+
+/** What `mount` is given by the shell. */
+export interface Mount {
+  widget: string;
+  kernel: Kernel;
+  model: AnyModel;
+  el: HTMLElement;
+  signal: AbortSignal;
+  load: <T>(asset: string) => Promise<T>;
+}
+
+/** Between two looks for the changes of others, in ms. Two looks and an answer fit into the 2 s that people wait. */
+const LOOK = 900;
+
+/** What the parts of one view share: the kernel, the kernel's traits, the banner, the live region, the news. */
+export class Desk {
+  readonly kernel: Kernel;
+  readonly model: AnyModel;
+  readonly signal: AbortSignal;
+  readonly load: Mount["load"];
+  readonly root: HTMLElement;
+  readonly #bar = h("div", { className: "msdk-notices" });
+  readonly #live = h("div", { className: "msdk-sr", role: "status", aria: { live: "polite" } });
+  readonly #ears = new Map<keyof Events, Set<(value: never) => void>>();
+  #guard: (() => Promise<boolean>) | undefined;
+  #lost: HTMLElement | undefined;
+  #fade: ReturnType<typeof setTimeout> | undefined;
+  #seq: number | null = null;
+
+  constructor({ widget, kernel, model, el, signal, load }: Mount) {
+    this.kernel = kernel;
+    this.model = model;
+    this.signal = signal;
+    this.load = load;
+    this.root = h("div", { className: "msdk-root", data: { widget } }, this.#bar, this.#live);
+    // VS Code and JupyterLab listen further up, in the bubble phase.
+    this.root.addEventListener("keydown", (event) => event.stopPropagation());
+    el.replaceChildren(this.root);
+    this.#followTraits();
+    this.#watchLife();
+  }
+
+  /** The kernel's trait of that name. */
+  trait<K extends keyof Traits>(name: K): Traits[K] {
+    return this.model.get(name) as Traits[K];
+  }
+
+  on<K extends keyof Events>(name: K, fn: (value: Events[K]) => void): void {
+    const ears = this.#ears.get(name) ?? new Set();
+    this.#ears.set(name, ears.add(fn as (value: never) => void));
+  }
+
+  tell<K extends keyof Events>(name: K, ...value: Events[K] extends undefined ? [] : [Events[K]]): void {
+    for (const fn of this.#ears.get(name) ?? []) (fn as (value: unknown) => void)(value[0]);
+  }
+
+  /** Announces `text` to those who cannot see. */
+  say(text: string): void {
+    this.#live.textContent = this.#live.textContent === text ? `${text}\u00a0` : text;
+  }
+
+  /** Asks the kernel. A refusal is thrown; a kernel that is gone also shows in the banner. */
+  async ask<T>(verb: string, args: Record<string, unknown> = {}): Promise<T> {
+    try {
+      const answer = await this.kernel.call<T>(verb, args);
+      this.#found();
+      return answer;
+    } catch (why) {
+      const refusal = asRefusal(why);
+      if (refusal.code === "dead") this.#lose("Not connected: the kernel of this widget is gone.");
+      else if (refusal.code === "timeout") this.#lose("Not connected: the kernel has not answered. It may be busy.");
+      throw refusal;
+    }
+  }
+
+  /** Asks the kernel; a refusal is shown in the panel and answered with undefined. */
+  async attempt<T>(verb: string, args: Record<string, unknown> = {}): Promise<T | undefined> {
+    try {
+      return await this.ask<T>(verb, args);
+    } catch (why) {
+      this.complain(why);
+      return undefined;
+    }
+  }
+
+  /** Shows why something could not be done. */
+  complain(why: unknown): void {
+    const { code, message, suggestion } = asRefusal(why);
+    if (code === "closed" || code === "dead" || code === "timeout") return; // the banner says it
+    this.notify({ kind: "error", text: message, suggestion });
+  }
+
+  /** Shows one line above the parts, in place of the line before. */
+  notify({ kind, text, suggestion, actions = [], fades }: Notice): void {
+    this.quiet();
+    const line = h(
+      "div",
+      { className: `msdk-notice msdk-notice-${kind}`, role: kind === "error" ? "alert" : "status" },
+      icon(kind === "error" ? "alert" : kind === "done" ? "check" : "info"),
+      h("span", { className: "msdk-notice-text" }, [text, suggestion].filter(Boolean).join(" ")),
+      ...actions.map(({ text: name, run }) =>
+        h("button", { className: "msdk-link", on: { click: () => (this.quiet(), run()) } }, name),
+      ),
+      h("button", { className: "msdk-icon-button", aria: { label: "Dismiss" }, on: { click: () => this.quiet() } }, icon("close")),
+    );
+    this.#bar.append(line);
+    if (fades) this.#fade = setTimeout(() => this.quiet(), fades);
+  }
+
+  /** Takes the line away. */
+  quiet(): void {
+    clearTimeout(this.#fade);
+    for (const old of this.#bar.querySelectorAll(".msdk-notice:not(.msdk-lost)")) old.remove();
+  }
+
+  /** `fn` answers whether the open edit may be left; it may ask the person first. */
+  guardWith(fn: () => Promise<boolean>): void {
+    this.#guard = fn;
+  }
+
+  /** True when nothing unsaved stands in the way of leaving. */
+  async mayLeave(): Promise<boolean> {
+    return this.#guard ? this.#guard() : true;
+  }
+
+  /** Looks for changes of others from now on, as long as somebody can see this view. */
+  watch(): void {
+    let seen = true;
+    let asking = false;
+    const observer = new IntersectionObserver((entries) => {
+      seen = entries.at(-1)?.isIntersecting ?? true;
+    });
+    observer.observe(this.root);
+    const look = async () => {
+      // One question at a time: a busy kernel must not find a queue of them.
+      if (asking || !seen || document.hidden || this.#lost) return;
+      asking = true;
+      try {
+        await this.look();
+      } finally {
+        asking = false;
+      }
+    };
+    const timer = setInterval(() => void look(), LOOK);
+    this.signal.addEventListener("abort", () => {
+      clearInterval(timer);
+      observer.disconnect();
+    });
+  }
+
+  /** Asks once what changed, and passes it on. */
+  async look(): Promise<void> {
+    try {
+      const { seq, ids, more } = await this.ask<Changes>("changes", { since: this.#seq });
+      const first = this.#seq === null;
+      this.#seq = seq;
+      if (!first && (ids.length || more)) this.tell("data", { ids, more });
+    } catch (why) {
+      const refusal = asRefusal(why);
+      if (refusal.code === "access_denied" || refusal.code === "not_found") this.tell("refused", refusal);
+    }
+  }
+
+  /** Forgets how far the news was read: the shelf is another one now. */
+  forget(): void {
+    this.#seq = null;
+  }
+
+  #followTraits(): void {
+    const follow = (trait: keyof Traits, then: () => void) => {
+      this.model.on(`change:${trait}`, then);
+      this.signal.addEventListener("abort", () => this.model.off(`change:${trait}`, then));
+    };
+    let coming = false;
+    const place = () => {
+      if (coming) return; // principal and agent change together
+      coming = true;
+      queueMicrotask(() => {
+        coming = false;
+        this.forget();
+        this.tell("place");
+      });
+    };
+    follow("principal_id", place);
+    follow("agent_id", place);
+    follow("filter", () => this.tell("filter"));
+    follow("selected", () => this.tell("selected", this.trait("selected")));
+    follow("dirty", () => this.tell("dirty", this.trait("dirty")));
+    follow("revision", () => void this.look());
+  }
+
+  #watchLife(): void {
+    const model = this.model as AnyModel & { comm_live?: boolean };
+    const hear = () => {
+      if (model.comm_live === false) this.#lose("Not connected: the kernel of this widget is gone.");
+      else this.#found();
+    };
+    const loose = this.model as unknown as { on(name: string, fn: () => void): void; off(name: string, fn: () => void): void };
+    loose.on("comm_live_update", hear);
+    this.signal.addEventListener("abort", () => loose.off("comm_live_update", hear));
+  }
+
+  #lose(text: string): void {
+    if (this.#lost || this.signal.aborted) return;
+    const retry = () => {
+      this.#found();
+      void this.look();
+    };
+    this.#lost = h(
+      "div",
+      { className: "msdk-notice msdk-notice-error msdk-lost", role: "alert" },
+      icon("alert"),
+      h("span", { className: "msdk-notice-text" }, `${text} What you typed is still here. Run the cell again to go on.`),
+      h("button", { className: "msdk-link", on: { click: retry } }, "Try again"),
+    );
+    this.root.dataset["lost"] = "true";
+    this.#bar.prepend(this.#lost);
+  }
+
+  #found(): void {
+    this.#lost?.remove();
+    this.#lost = undefined;
+    delete this.root.dataset["lost"];
+  }
+}
+
+/** Whatever was thrown, as a refusal. */
+export function asRefusal(why: unknown): Refusal {
+  return why instanceof Error && "code" in why ? (why as Refusal) : new Refusal("internal", "The widget could not do this.", String(why));
+}

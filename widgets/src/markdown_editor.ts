@@ -1,0 +1,486 @@
+import { asRefusal, type Desk } from "./desk.ts";
+import { command, h, icon, uid } from "./dom.ts";
+import { type Field, plainField } from "./field.ts";
+import type * as CodeMirror from "./codemirror.ts";
+import { ago, mark, titled } from "./labels.ts";
+import { Preview } from "./preview.ts";
+import type { Doc, TypeCount } from "./wire.ts";
+
+/** What a person may change, as the form holds it. An empty summary means: derive it. */
+interface Draft {
+  name: string;
+  type: string;
+  summary: string;
+  tags: string[];
+  content: string;
+}
+
+type View = "write" | "preview" | "split";
+
+/** What an empty summary says. */
+const DERIVES = "made from the body";
+
+/** ms without a key before the preview beside the text is drawn again. */
+const STILL = 400;
+
+/** One memory as a form: name, type, summary, tags and body. */
+export class MarkdownEditor {
+  readonly el: HTMLElement;
+  readonly #desk: Desk;
+  readonly #form: HTMLFormElement;
+  readonly #empty: HTMLElement;
+  readonly #name = h("input", { type: "text", className: "msdk-input msdk-title", maxLength: 400, placeholder: "Name", autocomplete: "off", aria: { label: "Name" } });
+  readonly #type = h("select", { className: "msdk-input msdk-select", aria: { label: "Type" } });
+  readonly #kind = h("span", { className: "msdk-kind" }, this.#type, icon("down"));
+  readonly #summary = h("input", { type: "text", className: "msdk-input", autocomplete: "off", aria: { label: "Summary" } });
+  readonly #tags = h("input", { type: "text", className: "msdk-input", autocomplete: "off", placeholder: "none", aria: { label: "Tags" } });
+  readonly #host = h("div", { className: "msdk-body" });
+  readonly #preview = new Preview();
+  readonly #panes = h("div", { className: "msdk-panes", data: { view: "write" } }, this.#host, this.#preview.el);
+  readonly #save = h("button", { type: "submit", className: "msdk-button msdk-primary" }, "Save");
+  readonly #previewButton = toggle("eye", "Preview");
+  readonly #splitButton = toggle("columns", "Side by side");
+  readonly #delete = h("button", { className: "msdk-button msdk-quiet msdk-danger" }, icon("trash"), "Delete");
+  readonly #state = h("span", { className: "msdk-state" });
+  readonly #size = h("span", { className: "msdk-size" });
+  readonly #ask = h("div", { className: "msdk-ask", hidden: true });
+  #field: Field;
+  #doc: Doc | undefined;
+  #making = false;
+  #base: Draft = { name: "", type: "context", summary: "", tags: [], content: "" };
+  #types: TypeCount[] = [];
+  #opening = 0;
+  #saving = false;
+  #toldDirty = false;
+  #still: ReturnType<typeof setTimeout> | undefined;
+  /** Goes back to the list where both do not fit side by side. */
+  onLeave: (() => void) | undefined;
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+    this.#splitButton.classList.add("msdk-side");
+    this.#field = plainField(this.#host, "Body", () => this.#changed());
+    this.#empty = h(
+      "div",
+      { className: "msdk-empty" },
+      h("div", { className: "msdk-empty-icon" }, icon("note")),
+      h("p", { className: "msdk-empty-title" }, "Nothing is open"),
+      h("p", { className: "msdk-empty-text" }, "Choose a memory to read or edit it."),
+    );
+    this.#form = this.#build();
+    this.el = h("div", { className: "msdk-editor" }, this.#empty, this.#form);
+    this.#listen();
+    this.#show(false);
+    void this.#upgrade();
+  }
+
+  get dirty(): boolean {
+    return (this.#making || this.#doc !== undefined) && JSON.stringify(this.#draft()) !== JSON.stringify(this.#base);
+  }
+
+  /** The types that the form offers. */
+  offer(types: TypeCount[]): void {
+    this.#types = types;
+    const chosen = this.#type.value;
+    this.#type.replaceChildren(...types.map(({ name }) => h("option", { value: name }, titled(name))));
+    this.#choose(chosen || this.#base.type);
+    this.#measure();
+  }
+
+  /** Opens an empty form. */
+  async create(): Promise<void> {
+    if (!(await this.mayLeave())) return;
+    await this.#desk.attempt("select", { id: null });
+    this.#opening += 1;
+    this.#doc = undefined;
+    this.#making = true;
+    const usual = this.#types.find(({ name }) => name === "context") ?? this.#types[0];
+    this.#fill({ name: "", type: this.#desk.trait("filter") ?? usual?.name ?? "context", summary: "", tags: [], content: "" });
+    this.#show(true);
+    this.#changed();
+    this.#name.focus();
+  }
+
+  /** Opens the memory of that id, or nothing. */
+  async open(id: string | null): Promise<void> {
+    if (id === (this.#doc?.id ?? null) && !(id === null && this.#making && !this.dirty)) return;
+    if (id === null && this.#making) return; // a new memory has no id yet
+    this.#opening += 1;
+    const turn = this.#opening;
+    if (id === null) return this.#close();
+    try {
+      const doc = await this.#desk.ask<Doc>("open", { id });
+      if (turn === this.#opening) this.#display(doc);
+    } catch (why) {
+      if (turn !== this.#opening) return;
+      this.#close();
+      this.#desk.complain(why);
+    }
+  }
+
+  /** True when nothing unsaved is lost by leaving; asks when there is. */
+  mayLeave(): Promise<boolean> {
+    if (!this.dirty) return Promise.resolve(true);
+    const name = this.#name.value.trim() || "the new memory";
+    return new Promise((resolve) => {
+      this.#question(`“${name}” has unsaved changes.`, [
+        ["Save them", "msdk-primary", () => void this.save().then(resolve)],
+        ["Discard them", "msdk-danger", () => resolve((this.#revert(), true))],
+        ["Keep editing", "", () => resolve(false)],
+      ]);
+    });
+  }
+
+  /** Saves the form; true when the store has it. */
+  async save(): Promise<boolean> {
+    if (this.#saving || !(this.#making || this.#doc)) return false;
+    if (!this.#name.value.trim()) {
+      this.#desk.notify({ kind: "error", text: "A memory needs a name." });
+      this.#name.focus();
+      return false;
+    }
+    this.#saving = true;
+    this.#changed();
+    try {
+      const draft = this.#draft();
+      const doc = await this.#write(draft);
+      this.#afterSave(doc, draft);
+      return true;
+    } catch (why) {
+      this.#refused(why);
+      return false;
+    } finally {
+      this.#saving = false;
+      this.#changed();
+    }
+  }
+
+  #write(draft: Draft): Promise<Doc> {
+    const { name, type, summary, tags, content } = draft;
+    const doc = this.#doc;
+    if (!doc) return this.#desk.ask<Doc>("create", { name, type, content, tags, ...(summary ? { summary } : {}) });
+    const changes: Record<string, unknown> = {};
+    for (const key of ["name", "type", "content"] as const) if (draft[key] !== this.#base[key]) changes[key] = draft[key];
+    if (summary !== this.#base.summary) changes["summary"] = summary || null;
+    if (JSON.stringify(tags) !== JSON.stringify(this.#base.tags)) changes["tags"] = tags;
+    return this.#desk.ask<Doc>("save", { id: doc.id, changes, expected_version: doc.version });
+  }
+
+  #afterSave(doc: Doc, sent: Draft): void {
+    const typed = this.#draft(); // while the answer was on its way
+    const fresh = this.#making;
+    this.#making = false;
+    this.#doc = doc;
+    this.#base = draftOf(doc);
+    if (typed.name === sent.name) this.#name.value = doc.name;
+    if (typed.summary === sent.summary) this.#summary.value = this.#base.summary;
+    if (JSON.stringify(typed.tags) === JSON.stringify(sent.tags)) this.#tags.value = doc.tags.join(", ");
+    if (typed.content === sent.content && doc.content !== sent.content) this.#field.set(doc.content);
+    this.#summary.placeholder = doc.derived && doc.summary ? doc.summary : DERIVES;
+    this.#desk.quiet();
+    this.#desk.say(`${doc.name} saved.`);
+    if (fresh) {
+      this.#desk.tell("selected", doc.id);
+      void this.#desk.attempt("select", { id: doc.id });
+    }
+    this.#desk.tell("data", { ids: [doc.id], more: false });
+  }
+
+  #refused(why: unknown): void {
+    const refusal = asRefusal(why);
+    if (refusal.code === "edit_conflict") {
+      this.#desk.notify({
+        kind: "error",
+        text: `“${this.#doc?.name ?? ""}” was changed elsewhere while you edited it. Nothing was saved.`,
+        actions: [
+          { text: "Take theirs", run: () => void this.#reload() },
+          { text: "Keep mine", run: () => void this.#keepMine() },
+        ],
+      });
+    } else this.#desk.complain(why);
+  }
+
+  /** Drops what was typed and shows what the store has. */
+  async #reload(): Promise<void> {
+    const doc = this.#doc && (await this.#desk.attempt<Doc>("open", { id: this.#doc.id }));
+    if (doc) this.#display(doc);
+  }
+
+  /** Saves what was typed over the version that is there now, which the person has been told of. */
+  async #keepMine(): Promise<void> {
+    const doc = this.#doc && (await this.#desk.attempt<Doc>("open", { id: this.#doc.id }));
+    if (!doc) return;
+    this.#doc = doc;
+    this.#base = draftOf(doc);
+    await this.save();
+  }
+
+  async #remove(): Promise<void> {
+    const doc = this.#doc;
+    if (!doc) return;
+    const gone = await this.#desk.attempt("delete", { id: doc.id, expected_version: doc.version });
+    if (gone === undefined) return;
+    this.#close();
+    void this.#desk.attempt("select", { id: null });
+    this.#desk.tell("data", { ids: [doc.id], more: false });
+    this.#desk.say(`${doc.name} deleted.`);
+    this.#desk.notify({
+      kind: "done",
+      text: `“${doc.name}” is deleted.`,
+      actions: [{ text: "Undo", run: () => void this.#undelete(doc) }],
+    });
+  }
+
+  async #undelete({ id, name }: Doc): Promise<void> {
+    if (!(await this.#desk.attempt("restore", { id }))) return;
+    this.#desk.tell("data", { ids: [id], more: false });
+    this.#desk.say(`${name} is back.`);
+    if (!(await this.mayLeave())) return;
+    void this.#desk.attempt("select", { id });
+    await this.open(id);
+  }
+
+  // The form
+
+  #build(): HTMLFormElement {
+    return h(
+      "form",
+      { className: "msdk-form", noValidate: true, autocomplete: "off", aria: { label: "Memory editor" } },
+      h(
+        "div",
+        { className: "msdk-form-top" },
+        h("button", { className: "msdk-icon-button msdk-back", aria: { label: "Back to the list" }, on: { click: () => this.onLeave?.() } }, icon("back")),
+        this.#name,
+        this.#kind,
+      ),
+      h("div", { className: "msdk-form-fields" }, field("Summary", this.#summary), field("Tags", this.#tags)),
+      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton), this.#size),
+      this.#panes,
+      this.#ask,
+      h("div", { className: "msdk-form-foot" }, this.#delete, this.#state, this.#save),
+    );
+  }
+
+  #listen(): void {
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.save();
+    });
+    this.#form.addEventListener("input", () => this.#changed());
+    this.#type.addEventListener("change", () => this.#choose(this.#type.value));
+    this.#previewButton.addEventListener("click", () => this.#look(this.#view === "preview" ? "write" : "preview"));
+    this.#splitButton.addEventListener("click", () => this.#look(this.#view === "split" ? "write" : "split"));
+    this.#delete.addEventListener("click", () => {
+      const name = this.#doc?.name ?? "";
+      this.#question(`Delete “${name}”? You can undo it.`, [
+        ["Yes, delete", "msdk-danger", () => void this.#remove()],
+        ["Keep it", "", () => this.#delete.focus()],
+      ]);
+    });
+    this.#desk.root.addEventListener("keydown", (event) => {
+      if (!command(event) || event.key.toLowerCase() !== "s") return;
+      event.preventDefault(); // or the browser offers to save the page
+      if (this.dirty) void this.save();
+    });
+    const { signal } = this.#desk;
+    const warn = (event: BeforeUnloadEvent) => this.dirty && event.preventDefault();
+    window.addEventListener("beforeunload", warn, { signal });
+    this.#desk.on("selected", (id) => void this.#selected(id));
+    this.#desk.on("place", () => this.#close());
+    this.#desk.on("data", ({ ids, more }) => void this.#news(ids, more));
+    signal.addEventListener("abort", () => this.#field.destroy());
+  }
+
+  async #selected(id: string | null): Promise<void> {
+    if (id !== (this.#doc?.id ?? null) && this.dirty && !(await this.mayLeave())) return;
+    await this.open(id);
+  }
+
+  /** Others changed something: an open memory without edits follows. */
+  async #news(ids: string[], more: boolean): Promise<void> {
+    const doc = this.#doc;
+    if (!doc || this.#saving || !(more || ids.includes(doc.id))) return;
+    try {
+      const now = await this.#desk.ask<Doc>("open", { id: doc.id });
+      if (this.#doc !== doc || now.version === doc.version || this.#saving) return;
+      if (this.dirty) this.#refused(Object.assign(new Error("changed"), { code: "edit_conflict" }));
+      else this.#display(now);
+    } catch (why) {
+      if (this.#doc !== doc || asRefusal(why).code !== "not_found") return;
+      if (!this.dirty) this.#close();
+      this.#desk.notify({ kind: "info", text: `“${doc.name}” was deleted elsewhere.`, actions: [{ text: "Undo", run: () => void this.#undelete(doc) }] });
+    }
+  }
+
+  #display(doc: Doc): void {
+    const same = this.#doc?.id === doc.id;
+    this.#doc = doc;
+    this.#making = false;
+    this.#fill(draftOf(doc), same);
+    this.#summary.placeholder = doc.derived && doc.summary ? doc.summary : DERIVES;
+    this.#show(true);
+    this.#changed();
+    if (this.#view !== "write") void this.#render();
+  }
+
+  #fill(draft: Draft, keepCursor = false): void {
+    this.#base = draft;
+    this.#name.value = draft.name;
+    this.#summary.value = draft.summary;
+    this.#summary.placeholder = DERIVES;
+    this.#tags.value = draft.tags.join(", ");
+    this.#choose(draft.type);
+    const [from, to] = this.#field.selection();
+    this.#field.set(draft.content);
+    const end = this.#field.get().length;
+    if (keepCursor) this.#field.select(Math.min(from, end), Math.min(to, end));
+    this.#hush();
+  }
+
+  #choose(type: string): void {
+    if (type && ![...this.#type.options].some((option) => option.value === type)) {
+      this.#type.append(h("option", { value: type }, titled(type)));
+    }
+    this.#type.value = type;
+    this.#kind.style.setProperty("--hue", String(mark(type).hue));
+  }
+
+  #draft(): Draft {
+    return {
+      name: this.#name.value.trim(),
+      type: this.#type.value,
+      summary: this.#summary.value.trim(),
+      tags: this.#tags.value.split(",").map((tag) => tag.trim()).filter(Boolean),
+      content: this.#field.get(),
+    };
+  }
+
+  #revert(): void {
+    if (this.#making) return this.#close();
+    this.#fill(this.#base);
+    this.#changed();
+  }
+
+  #close(): void {
+    this.#opening += 1;
+    this.#doc = undefined;
+    this.#making = false;
+    this.#hush();
+    this.#show(false);
+    this.#changed();
+  }
+
+  #show(on: boolean): void {
+    this.#form.hidden = !on;
+    this.#empty.hidden = on;
+    this.#delete.hidden = this.#making;
+    this.#desk.root.dataset["open"] = String(on);
+  }
+
+  #changed(): void {
+    const dirty = this.dirty;
+    this.#save.disabled = this.#saving || !dirty;
+    this.#state.dataset["state"] = this.#saving ? "saving" : dirty ? "dirty" : "clean";
+    this.#state.textContent = this.#saving ? "Saving…" : dirty ? "Unsaved changes" : this.#doc ? `Saved ${ago(this.#doc.updated)}` : "";
+    this.#measure();
+    if (dirty !== this.#toldDirty) {
+      this.#toldDirty = dirty;
+      void this.#desk.kernel.call("note", { dirty }).catch(() => undefined);
+    }
+    if (this.#view === "split") {
+      clearTimeout(this.#still);
+      this.#still = setTimeout(() => void this.#render(), STILL);
+    }
+  }
+
+  #measure(): void {
+    const type = this.#types.find(({ name }) => name === this.#type.value);
+    const text = this.#field.get();
+    const size = [...text].length;
+    const used = type?.unit === "bytes" ? new TextEncoder().encode(text).length : size;
+    const over = type !== undefined && used > type.limit;
+    // A limit is worth a word only once it comes near.
+    const near = type !== undefined && used > type.limit * 0.8;
+    this.#size.textContent = `${size.toLocaleString("en")} characters${near ? `, ${used.toLocaleString("en")} of ${type.limit.toLocaleString("en")} ${type.unit}` : ""}`;
+    this.#size.classList.toggle("msdk-over", over);
+  }
+
+  // Preview
+
+  get #view(): View {
+    return this.#panes.dataset["view"] as View;
+  }
+
+  #look(view: View): void {
+    this.#panes.dataset["view"] = view;
+    this.#previewButton.setAttribute("aria-pressed", String(view === "preview"));
+    this.#splitButton.setAttribute("aria-pressed", String(view === "split"));
+    if (view !== "write") void this.#render();
+  }
+
+  async #render(): Promise<void> {
+    const text = this.#field.get();
+    try {
+      const html = await this.#desk.ask<string>("preview", { text });
+      if (text === this.#field.get()) this.#preview.show(html);
+    } catch (why) {
+      const { message, suggestion } = asRefusal(why);
+      this.#preview.tell([message, suggestion].filter(Boolean).join(" "));
+    }
+  }
+
+  // Questions
+
+  #question(text: string, answers: [string, string, () => void][]): void {
+    const title = h("span", { className: "msdk-ask-text", id: uid("ask") }, text);
+    const buttons = answers.map(([name, look, run]) =>
+      h("button", { className: `msdk-button ${look}`, on: { click: () => (this.#hush(), run()) } }, name),
+    );
+    const box = h("div", { className: "msdk-ask-box", role: "alertdialog", aria: { labelledby: title.id } }, icon("alert"), title, h("div", { className: "msdk-ask-buttons" }, ...buttons));
+    box.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      buttons.at(-1)?.click();
+    });
+    this.#ask.replaceChildren(box);
+    this.#ask.hidden = false;
+    buttons.at(-1)?.focus();
+  }
+
+  #hush(): void {
+    this.#ask.hidden = true;
+    this.#ask.replaceChildren();
+  }
+
+  /** Puts CodeMirror in place of the text area, with all that was typed so far. */
+  async #upgrade(): Promise<void> {
+    try {
+      const { codeField } = await this.#desk.load<typeof CodeMirror>("codemirror.js");
+      if (this.#desk.signal.aborted) return;
+      const [text, focused, [from, to]] = [this.#field.get(), this.#field.focused(), this.#field.selection()];
+      this.#field.destroy();
+      this.#field = codeField(this.#host, "Body", () => this.#changed());
+      this.#field.set(text);
+      this.#field.hint("Write in markdown…");
+      if (focused) {
+        this.#field.select(from, to);
+        this.#field.focus();
+      }
+      this.#desk.root.dataset["editor"] = "codemirror";
+    } catch {
+      this.#desk.root.dataset["editor"] = "plain"; // the text area does the work
+    }
+  }
+}
+
+function draftOf({ name, type, summary, derived, tags, content }: Doc): Draft {
+  return { name, type, summary: derived ? "" : summary, tags, content };
+}
+
+function field(name: string, input: HTMLInputElement): HTMLElement {
+  return h("label", { className: "msdk-field" }, h("span", {}, name), input);
+}
+
+function toggle(picture: Parameters<typeof icon>[0], name: string): HTMLButtonElement {
+  return h("button", { className: "msdk-toggle", aria: { pressed: "false" } }, icon(picture), name);
+}

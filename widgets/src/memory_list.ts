@@ -1,0 +1,545 @@
+import { asRefusal, type Desk } from "./desk.ts";
+import { command, h, icon, shield, uid } from "./dom.ts";
+import { drag } from "./drag.ts";
+import type { Refusal } from "./kernel.ts";
+import { ago, count, mark, titled } from "./labels.ts";
+import { neighbour, Rows, shifted } from "./rows.ts";
+import type { Row, Window } from "./wire.ts";
+
+/** Height of a row in px; the style sheet draws to the same measure. */
+const ROW = 58;
+/** Rows asked for at once, and rows drawn beyond both ends of what can be seen. */
+const PAGE = 100;
+const SPARE = 6;
+/** ms of rest after which a row moved by key is sent. */
+const REST = 350;
+
+interface Carried {
+  id: string;
+  from: number;
+  to: number;
+  top?: number;
+}
+
+/** The memories of the shelf, in their order: windowed, moved by mouse, touch or key. */
+export class MemoryList {
+  readonly el: HTMLElement;
+  readonly #desk: Desk;
+  readonly #canvas = h("div", { className: "msdk-canvas", role: "presentation" });
+  readonly #view: HTMLElement;
+  readonly #blank = h("div", { className: "msdk-empty", hidden: true });
+  readonly #nodes = new Map<string, HTMLElement>();
+  readonly #stem = uid("row");
+  #rows = new Rows();
+  #all = 0;
+  #loaded = false;
+  #refusal: Refusal | undefined;
+  #turn = 0; // answers to questions of an earlier turn are stale
+  #asking = new Set<number>();
+  #active = 0;
+  #anchor = 0;
+  #marked = new Set<string>();
+  #dragged: Carried | undefined;
+  #carried: Carried | undefined; // by key, not sent yet
+  #held = false; // the carried row was picked up with m, so plain arrows move it
+  #last: Carried | undefined; // the last move by key, for Escape
+  #rest: ReturnType<typeof setTimeout> | undefined;
+  #missed = false;
+  readonly #create: (() => void) | undefined;
+
+  constructor(desk: Desk, create?: () => void) {
+    this.#desk = desk;
+    this.#create = create;
+    const help = h("p", { className: "msdk-sr", id: uid("help") });
+    help.textContent =
+      "Arrows go through the memories, Enter opens one, Space selects. Alt with an arrow moves it; " +
+      "or M picks it up, arrows carry it, Enter drops it. Escape puts it back.";
+    this.#view = shield(
+      h(
+        "div",
+        { className: "msdk-listbox", role: "listbox", tabIndex: 0, aria: { label: "Memories", multiselectable: "true", describedby: help.id } },
+        this.#canvas,
+      ),
+    );
+    this.el = h("div", { className: "msdk-list" }, this.#view, this.#blank, help);
+    this.#listen();
+    desk.on("place", () => this.#reset());
+    desk.on("filter", () => this.#reset());
+    desk.on("query", () => this.#reset());
+    desk.on("data", () => void this.refresh());
+    desk.on("refused", (why) => this.#refuse(why));
+    desk.on("selected", (id) => this.#follow(id));
+  }
+
+  /** The ids that are selected, in no order. */
+  get marked(): string[] {
+    return [...this.#marked];
+  }
+
+  /** Reads the visible part again; keeps the focus, the place and the row at the top of the view. */
+  async refresh(): Promise<void> {
+    if (this.#dragged || this.#carried) {
+      this.#missed = true; // a row in the hand must not be pulled away
+      return;
+    }
+    this.#turn += 1;
+    this.#asking.clear();
+    const turn = this.#turn;
+    const top = Math.floor(this.#view.scrollTop / ROW);
+    const offset = Math.max(0, Math.floor((top - PAGE / 2) / (PAGE / 2)) * (PAGE / 2));
+    try {
+      let window = await this.#desk.ask<Window>("rows", { offset, limit: 2 * PAGE });
+      if (offset && !window.rows.length) window = await this.#desk.ask<Window>("rows", { offset: 0, limit: 2 * PAGE });
+      if (turn === this.#turn) this.#take(window, top);
+    } catch (why) {
+      const refusal = asRefusal(why);
+      if (turn === this.#turn && !["closed", "dead", "timeout"].includes(refusal.code)) this.#refuse(refusal);
+    }
+  }
+
+  /** Puts the focus on the list. */
+  focus(): void {
+    this.#view.focus();
+  }
+
+  #reset(): void {
+    this.#settle();
+    this.#rows = new Rows();
+    this.#loaded = false;
+    this.#refusal = undefined;
+    this.#active = 0;
+    this.#mark([]);
+    this.#view.scrollTop = 0;
+    this.#draw();
+    void this.refresh();
+  }
+
+  #take(window: Window, top: number): void {
+    const anchor = this.#rows.at(top)?.id;
+    const active = this.#rows.at(this.#active)?.id;
+    this.#rows = new Rows(window.total);
+    this.#rows.fill(window);
+    this.#all = window.all;
+    this.#loaded = true;
+    this.#refusal = undefined;
+    const now = active ? this.#rows.indexOf(active) : -1;
+    this.#active = Math.max(0, now >= 0 ? now : Math.min(this.#active, window.total - 1));
+    const at = anchor && top > 0 ? this.#rows.indexOf(anchor) : -1;
+    this.#canvas.style.height = `${window.total * ROW}px`;
+    if (at >= 0 && at !== top) this.#view.scrollTop += (at - top) * ROW;
+    this.#draw();
+  }
+
+  #refuse(why: Refusal): void {
+    this.#refusal = why;
+    this.#rows = new Rows();
+    this.#loaded = true;
+    this.#draw();
+  }
+
+  // Drawing
+
+  #draw(): void {
+    const { scrollTop, clientHeight } = this.#view;
+    const total = this.#rows.length;
+    const first = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
+    const last = Math.min(total, Math.ceil((scrollTop + (clientHeight || 480)) / ROW) + SPARE);
+    this.#canvas.style.height = `${total * ROW}px`;
+    const wanted = new Set<number>();
+    for (let i = first; i < last; i += 1) wanted.add(i);
+    if (total) wanted.add(Math.min(this.#active, total - 1)); // the focused row exists however far one scrolls
+    if (this.#dragged) wanted.add(this.#dragged.from);
+    this.#place([...wanted].sort((a, b) => a - b).map((i) => this.#node(i, total)));
+    const active = this.#rows.at(this.#active);
+    if (active) this.#view.setAttribute("aria-activedescendant", `${this.#stem}-${active.id}`);
+    else this.#view.removeAttribute("aria-activedescendant");
+    this.#drawBlank();
+    const gap = this.#rows.gap(first, last);
+    if (gap >= 0) void this.#fetch(Math.floor(gap / PAGE) * PAGE);
+  }
+
+  /** Puts the nodes in this order, touching as few as can be: a node that is put in anew loses its slide. */
+  #place(nodes: HTMLElement[]): void {
+    const keep = new Set(nodes);
+    for (const [key, node] of this.#nodes) {
+      if (!keep.has(node)) {
+        node.remove();
+        this.#nodes.delete(key);
+      }
+    }
+    nodes.forEach((node, i) => {
+      const there = this.#canvas.children[i];
+      if (there === node) return;
+      if (there && there.nextSibling === node) this.#canvas.append(there);
+      else this.#canvas.insertBefore(node, there ?? null);
+    });
+  }
+
+  #node(index: number, total: number): HTMLElement {
+    const row = this.#rows.at(index);
+    const key = row?.id ?? `blank ${index}`;
+    let node = this.#nodes.get(key);
+    if (!node) {
+      node = row ? h("div", { className: "msdk-row", role: "option", id: `${this.#stem}-${row.id}` }) : skeleton();
+      this.#nodes.set(key, node);
+    }
+    const hand = this.#dragged;
+    const shown = hand ? shifted(index, hand.from, hand.to) : index;
+    const lifted = hand?.from === index;
+    node.style.transform = `translateY(${lifted ? (hand.top ?? 0) : shown * ROW}px)`;
+    node.classList.toggle("msdk-lifted", lifted);
+    if (row) this.#dress(node, row, index, total);
+    return node;
+  }
+
+  #dress(node: HTMLElement, row: Row, index: number, total: number): void {
+    const marked = this.#marked.has(row.id);
+    node.dataset["id"] = row.id;
+    node.setAttribute("aria-selected", String(marked));
+    node.setAttribute("aria-posinset", String(index + 1));
+    node.setAttribute("aria-setsize", String(total));
+    node.classList.toggle("msdk-active", index === this.#active);
+    node.classList.toggle("msdk-carried", this.#held && this.#carried?.id === row.id);
+    node.classList.toggle("msdk-open", this.#desk.trait("selected") === row.id);
+    const look = JSON.stringify([row, ago(row.updated)]);
+    if (node.dataset["look"] === look) return;
+    node.dataset["look"] = look;
+    node.replaceChildren(...face(row));
+  }
+
+  #drawBlank(): void {
+    const blank = this.#loaded && this.#rows.length === 0;
+    this.#blank.hidden = !blank;
+    this.#view.classList.toggle("msdk-none", blank);
+    if (blank) this.#blank.replaceChildren(...this.#emptiness());
+  }
+
+  #emptiness(): Node[] {
+    const words = (name: Parameters<typeof icon>[0], title: string, text: string, button?: [string, () => void]) => [
+      h("div", { className: "msdk-empty-icon" }, icon(name)),
+      h("p", { className: "msdk-empty-title" }, title),
+      h("p", { className: "msdk-empty-text" }, text),
+      ...(button ? [h("button", { className: "msdk-button", on: { click: button[1] } }, button[0])] : []),
+    ];
+    const filter = this.#desk.trait("filter");
+    if (this.#refusal) {
+      const { message, suggestion } = this.#refusal;
+      this.#blank.setAttribute("role", "alert");
+      return words("alert", "This shelf is closed to you", [message, suggestion].filter(Boolean).join(" "), [
+        "Try again",
+        () => this.#reset(),
+      ]);
+    }
+    this.#blank.removeAttribute("role");
+    if (!this.#all) {
+      const make = this.#create;
+      return words("note", "No memories yet", "Write one down here, or let an agent save what it learns.", make && ["Write the first one", make]);
+    }
+    if (filter === null || this.#searching()) {
+      return words("search", "Nothing matches", "No memory of this shelf has these words in its name, summary or tags.");
+    }
+    return words("note", `Nothing of type ${filter} yet`, `The shelf has ${count(this.#all)} of other types.`, [
+      "Show all types",
+      () => void this.#desk.attempt("narrow", { type: null }),
+    ]);
+  }
+
+  #searching(): boolean {
+    return this.#desk.root.dataset["query"] === "true";
+  }
+
+  async #fetch(offset: number): Promise<void> {
+    if (this.#asking.has(offset)) return;
+    this.#asking.add(offset);
+    const turn = this.#turn;
+    const window = await this.#desk.attempt<Window>("rows", { offset, limit: PAGE });
+    if (turn !== this.#turn) return;
+    this.#asking.delete(offset);
+    if (!window) return;
+    if (window.total !== this.#rows.length) void this.refresh();
+    else {
+      this.#rows.fill(window);
+      this.#draw();
+    }
+  }
+
+  // Focus and selection
+
+  #go(index: number): void {
+    if (!this.#rows.length) return;
+    this.#active = Math.max(0, Math.min(this.#rows.length - 1, index));
+    const top = this.#active * ROW;
+    const { scrollTop, clientHeight } = this.#view;
+    if (top < scrollTop) this.#view.scrollTop = top;
+    else if (top + ROW > scrollTop + clientHeight) this.#view.scrollTop = top + ROW - clientHeight;
+    this.#draw();
+  }
+
+  #mark(ids: Iterable<string>): void {
+    this.#marked = new Set(ids);
+    this.el.classList.toggle("msdk-many", this.#marked.size > 1);
+    this.el.dispatchEvent(new CustomEvent("marked"));
+  }
+
+  #toggle(index: number): void {
+    const id = this.#rows.at(index)?.id;
+    if (!id) return;
+    const next = new Set(this.#marked);
+    if (!next.delete(id)) next.add(id);
+    this.#anchor = index;
+    this.#mark(next);
+    this.#draw();
+  }
+
+  #range(to: number): void {
+    const ids: string[] = [];
+    for (let i = Math.min(this.#anchor, to); i <= Math.max(this.#anchor, to); i += 1) {
+      const id = this.#rows.at(i)?.id;
+      if (id) ids.push(id);
+    }
+    this.#mark(ids);
+    this.#draw();
+  }
+
+  async #open(index: number): Promise<void> {
+    const row = this.#rows.at(index);
+    if (!row) return;
+    this.#go(index);
+    this.#anchor = index;
+    if (!(await this.#desk.mayLeave())) return;
+    this.#mark([row.id]);
+    this.#desk.tell("selected", row.id); // at once; the kernel's trait comes after
+    this.#draw();
+    await this.#desk.attempt("select", { id: row.id });
+    this.#draw();
+  }
+
+  #follow(id: string | null): void {
+    const index = id ? this.#rows.indexOf(id) : -1;
+    if (id) this.#mark([id]);
+    else if (this.#marked.size === 1) this.#mark([]);
+    if (index >= 0 && index !== this.#active && !this.#dragged && !this.#carried) this.#active = index;
+    this.#draw();
+  }
+
+  // Moving
+
+  #listen(): void {
+    const view = this.#view;
+    view.addEventListener("scroll", () => this.#draw(), { passive: true });
+    view.addEventListener("keydown", (event) => this.#key(event));
+    view.addEventListener("blur", () => this.#settle());
+    view.addEventListener("click", (event) => this.#click(event));
+    view.addEventListener("pointerdown", (event) => this.#press(event));
+    const size = new ResizeObserver(() => this.#draw());
+    size.observe(view);
+    this.#desk.signal.addEventListener("abort", () => size.disconnect());
+  }
+
+  #indexOf(target: EventTarget | null): number {
+    const id = (target as Element | null)?.closest<HTMLElement>("[data-id]")?.dataset["id"];
+    return id ? this.#rows.indexOf(id) : -1;
+  }
+
+  #click(event: MouseEvent): void {
+    const index = this.#indexOf(event.target);
+    if (index < 0) return;
+    if ((event.target as Element).closest(".msdk-tick") || event.ctrlKey || event.metaKey) {
+      this.#go(index);
+      this.#toggle(index);
+    } else if (event.shiftKey) this.#range(index);
+    else void this.#open(index);
+  }
+
+  #press(event: PointerEvent): void {
+    const index = this.#indexOf(event.target);
+    const grip = (event.target as Element).closest(".msdk-grip");
+    if (index < 0 || event.button !== 0 || (event.pointerType !== "mouse" && !grip)) return;
+    this.#settle();
+    const id = this.#rows.at(index)?.id ?? "";
+    drag(
+      {
+        view: this.#view,
+        row: ROW,
+        length: () => this.#rows.length,
+        hover: (from, to, top) => {
+          this.#dragged = { id, from, to, top };
+          this.#canvas.classList.add("msdk-dragging");
+          this.#draw();
+        },
+        drop: (from, to) => {
+          this.#dragged = undefined;
+          this.#canvas.classList.remove("msdk-dragging");
+          if (to === undefined || to === from) return this.#freed();
+          this.#rows.move(from, to);
+          this.#active = to;
+          void this.#send({ id, from, to });
+        },
+      },
+      event,
+      index,
+    );
+  }
+
+  #key(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0;
+    const page = Math.max(1, Math.floor(this.#view.clientHeight / ROW) - 1);
+    const jump = { Home: -this.#rows.length, End: this.#rows.length, PageDown: page, PageUp: -page }[event.key] ?? 0;
+    if (step && (event.altKey || this.#held)) this.#carry(step);
+    else if (jump && this.#held) this.#carry(jump);
+    else if (event.key === "Escape") this.#escape();
+    else if (this.#held && ["Enter", " ", "m"].includes(event.key)) this.#settle();
+    else if (step && event.shiftKey) {
+      this.#go(this.#active + step);
+      this.#range(this.#active);
+    } else if (step || jump) this.#walk(step || jump);
+    else if (event.key === "Enter") void this.#open(this.#active);
+    else if (event.key === " ") this.#toggle(this.#active);
+    else if (event.key === "m" && !command(event)) this.#pick();
+    else if (event.key === "a" && command(event)) void this.#markAll();
+    else return;
+    event.preventDefault();
+  }
+
+  #walk(by: number): void {
+    this.#settle();
+    this.#last = undefined;
+    this.#go(this.#active + by);
+    this.#anchor = this.#active;
+  }
+
+  async #markAll(): Promise<void> {
+    const ids = await this.#desk.attempt<string[]>("ids");
+    if (!ids) return;
+    this.#mark(ids);
+    this.#draw();
+    this.#desk.say(`${count(ids.length)} selected.`);
+  }
+
+  #pick(): void {
+    const row = this.#rows.at(this.#active);
+    if (!row) return;
+    this.#held = true;
+    this.#carried = { id: row.id, from: this.#active, to: this.#active };
+    this.#draw();
+    this.#desk.say(`${row.name} picked up, position ${this.#active + 1} of ${this.#rows.length}.`);
+  }
+
+  /** Moves the active row here; the kernel hears of it once the keys rest. */
+  #carry(by: number): void {
+    const row = this.#rows.at(this.#active);
+    if (!row) return;
+    const carried = (this.#carried ??= { id: row.id, from: this.#active, to: this.#active });
+    const to = Math.max(0, Math.min(this.#rows.length - 1, carried.to + by));
+    if (to !== carried.to) {
+      this.#rows.move(carried.to, to);
+      carried.to = to;
+      this.#go(to);
+    }
+    this.#desk.say(`${row.name}, position ${to + 1} of ${this.#rows.length}.`);
+    clearTimeout(this.#rest);
+    if (!this.#held) this.#rest = setTimeout(() => this.#settle(), REST);
+  }
+
+  /** Sends what was carried by key. */
+  #settle(): void {
+    clearTimeout(this.#rest);
+    const carried = this.#carried;
+    const held = this.#held;
+    this.#carried = undefined;
+    this.#held = false;
+    if (!carried) return;
+    const name = this.#rows.at(carried.to)?.name ?? "";
+    if (held) this.#desk.say(`${name} dropped at position ${carried.to + 1} of ${this.#rows.length}.`);
+    if (carried.from === carried.to) return this.#freed();
+    this.#last = this.#last?.id === carried.id ? { ...carried, from: this.#last.from } : carried;
+    void this.#send(carried);
+  }
+
+  /** Puts back what was carried or, when it is already sent, moves it back. */
+  #escape(): void {
+    clearTimeout(this.#rest);
+    const carried = this.#carried;
+    const back = carried ?? this.#last;
+    this.#carried = undefined;
+    this.#held = false;
+    if (!back) return;
+    const origin = carried && this.#last?.id === carried.id ? this.#last : back;
+    this.#last = undefined;
+    const at = this.#rows.indexOf(back.id);
+    if (at < 0) return;
+    this.#rows.move(at, origin.from);
+    this.#go(origin.from);
+    this.#desk.say(`${this.#rows.at(origin.from)?.name ?? ""} put back to position ${origin.from + 1}.`);
+    if (back === carried && origin === carried) this.#freed();
+    else void this.#send({ id: back.id, from: at, to: origin.from });
+  }
+
+  async #send(move: Carried): Promise<void> {
+    this.#turn += 1; // windows asked for before the move show the old order
+    this.#asking.clear();
+    this.#draw();
+    const next = neighbour(this.#rows, move.from, move.to);
+    const name = this.#rows.at(move.to)?.name ?? "";
+    try {
+      if (!next) throw new Error("The rows around it are not loaded yet.");
+      await this.#desk.ask("move", { id: move.id, ...next });
+      this.#desk.say(`${name} moved to position ${move.to + 1} of ${this.#rows.length}.`);
+    } catch (why) {
+      const at = this.#rows.indexOf(move.id);
+      if (at >= 0) this.#rows.move(at, move.from);
+      this.#active = move.from;
+      this.#last = undefined;
+      this.#draw();
+      this.#desk.complain(why);
+      this.#desk.say(`${name} slid back to position ${move.from + 1}.`);
+      this.#missed = true;
+    }
+    this.#freed();
+  }
+
+  /** The hand is empty again: draws, and reads what was missed meanwhile. */
+  #freed(): void {
+    this.#draw();
+    if (!this.#missed || this.#dragged || this.#carried) return;
+    this.#missed = false;
+    void this.refresh();
+  }
+}
+
+/** What stands on a row. */
+function face(row: Row): Node[] {
+  const { badge, hue } = mark(row.type);
+  const kind = h("span", { className: "msdk-badge", title: titled(row.type) }, badge);
+  kind.style.setProperty("--hue", String(hue));
+  return [
+    h("span", { className: "msdk-grip", title: "Drag to move", aria: { hidden: "true" } }, icon("grip")),
+    h(
+      "span",
+      { className: "msdk-row-text" },
+      h(
+        "span",
+        { className: "msdk-row-head" },
+        kind,
+        h("bdi", { className: "msdk-name" }, row.name),
+        row.pinned ? h("span", { className: "msdk-pin", title: "Pinned" }, icon("pin"), h("span", { className: "msdk-sr" }, "pinned")) : null,
+      ),
+      h(
+        "span",
+        { className: "msdk-row-foot" },
+        h("bdi", { className: "msdk-summary" }, row.summary || "No summary"),
+        ...row.tags.slice(0, 2).map((tag) => h("bdi", { className: "msdk-tag" }, tag)),
+      ),
+    ),
+    h(
+      "span",
+      { className: "msdk-row-end" },
+      h("time", { className: "msdk-time", dateTime: row.updated, title: new Date(row.updated).toLocaleString() }, ago(row.updated)),
+      h("span", { className: "msdk-tick", title: "Select", aria: { hidden: "true" } }, icon("check")),
+    ),
+  ];
+}
+
+function skeleton(): HTMLElement {
+  return h("div", { className: "msdk-row msdk-skeleton", aria: { hidden: "true" } }, h("span"), h("span"));
+}

@@ -1,0 +1,236 @@
+import type { AnyModel } from "@anywidget/types";
+import { Kernel } from "../src/kernel.ts";
+import { mount } from "../src/ui.ts";
+import type { Agent, Doc, Principal, Row, Traits } from "../src/wire.ts";
+
+type Args = any; // what arrives over a comm has no type; the kernel's half checks it
+type Ear = (...args: unknown[]) => void;
+
+/** A refusal as the kernel's half words it. */
+export class Refused extends Error {
+  readonly code: string;
+  readonly suggestion: string;
+  constructor(code: string, message: string, suggestion = "") {
+    super(message);
+    this.code = code;
+    this.suggestion = suggestion;
+  }
+}
+
+/** A model whose other end is a shelf in this page: what the kernel's half does, without a kernel. */
+export class FakeModel {
+  docs: Doc[] = [];
+  gone = new Map<string, Doc>();
+  principals: Principal[] = [
+    { id: 1, kind: "user", name: "alice", own: true },
+    { id: 2, kind: "group", name: "lab", own: false },
+  ];
+  agents: Agent[] = [
+    { id: 7, name: "reviewer" },
+    { id: 8, name: "writer" },
+  ];
+  query = "";
+  /** Every request, in order. */
+  asked: { verb: string; args: Record<string, unknown> }[] = [];
+  /** Verbs that are refused, and how. */
+  refusals = new Map<string, Refused>();
+  /** No answer comes while this is set. */
+  silent = false;
+  dead = false;
+  seq = 0;
+  changed: string[] = [];
+  #ears = new Map<string, Set<Ear>>();
+  #traits: Record<string, unknown> & Traits = {
+    principal_id: 1,
+    agent_id: null,
+    filter: null,
+    selected: null,
+    dirty: false,
+    revision: 0,
+  };
+
+  constructor(count = 0) {
+    const types = ["plan", "documentation", "examples", "context"];
+    for (let i = 0; i < count; i += 1) this.add({ name: `memory ${i}`, type: types[i % 4] ?? "plan", content: `# Body ${i}` });
+  }
+
+  add(part: Partial<Doc>): Doc {
+    const id = `id-${this.docs.length + this.gone.size}`;
+    const doc = { id, name: id, type: "context", summary: "", tags: [], pinned: false, version: 1, updated: "2026-11-30T12:00:00+00:00", content: "", derived: true, ...part };
+    if (doc.derived && !doc.summary) doc.summary = doc.content.replace(/^#+ /, "").slice(0, 200);
+    this.docs.push(doc);
+    return doc;
+  }
+
+  /** Changes a memory as another process would. */
+  elsewhere(id: string, part: Partial<Doc>): void {
+    Object.assign(this.#find(id), part);
+    this.#find(id).version += 1;
+    this.#note(id);
+  }
+
+  get names(): string[] {
+    return this.docs.map(({ name }) => name);
+  }
+
+  verbs(): string[] {
+    return this.asked.map(({ verb }) => verb);
+  }
+
+  last(verb: string): Record<string, unknown> | undefined {
+    return this.asked.findLast((one) => one.verb === verb)?.args;
+  }
+
+  get(name: string): unknown {
+    return this.#traits[name];
+  }
+
+  set(name: string, value: unknown): void {
+    if (this.#traits[name] === value) return;
+    this.#traits[name] = value;
+    this.emit(`change:${name}`);
+  }
+
+  save_changes(): void {
+    throw new Error("the page must not write traits");
+  }
+
+  on(name: string, fn: Ear): void {
+    this.#ears.set(name, (this.#ears.get(name) ?? new Set()).add(fn));
+  }
+
+  off(name: string, fn: Ear): void {
+    this.#ears.get(name)?.delete(fn);
+  }
+
+  emit(name: string, ...args: unknown[]): void {
+    for (const fn of [...(this.#ears.get(name) ?? [])]) fn(...args);
+  }
+
+  send(message: { id: string; verb: string; args: Record<string, unknown> }): void {
+    if (this.dead) throw new Error("Cannot send");
+    this.asked.push({ verb: message.verb, args: message.args });
+    if (this.silent) return;
+    queueMicrotask(() => this.emit("msg:custom", { id: message.id, ...this.#answer(message.verb, message.args) }));
+  }
+
+  #answer(verb: string, args: Record<string, unknown>): object {
+    try {
+      const why = this.refusals.get(verb);
+      if (why) throw why;
+      const fn = this.#verbs[verb];
+      if (!fn) throw new Refused("not_found", `No such request: '${verb}'.`);
+      return { ok: JSON.parse(JSON.stringify(fn(args) ?? null)) };
+    } catch (error) {
+      const { code, message, suggestion } = error as Refused;
+      return { error: { code: code ?? "internal", message, suggestion: suggestion ?? "" } };
+    }
+  }
+
+  #find(id: string): Doc {
+    const doc = this.docs.find((one) => one.id === id);
+    if (!doc) throw new Refused("not_found", "Memory not found.");
+    return doc;
+  }
+
+  #note(id: string): void {
+    this.seq += 1;
+    this.changed.push(id);
+  }
+
+  #matching(): Row[] {
+    const filter = this.#traits.filter;
+    return this.docs.filter((doc) => (filter === null || doc.type === filter) && `${doc.name} ${doc.summary}`.toLowerCase().includes(this.query));
+  }
+
+  #expect(doc: Doc, version: number): void {
+    if (doc.version !== version) throw new Refused("edit_conflict", `The memory changed: you saw version ${version}, it is at version ${doc.version}.`);
+  }
+
+  readonly #verbs: Record<string, (args: Args) => unknown> = {
+    hello: () => ({ widget: "MemoryPanel", assets: {} }),
+    places: () => ({ principals: this.principals, agents: this.#traits.principal_id === 1 ? this.agents : [] }),
+    choose: ({ principal_id }) => {
+      this.set("agent_id", null);
+      this.set("principal_id", principal_id);
+    },
+    enter: ({ agent_id }) => this.set("agent_id", agent_id),
+    types: () => {
+      const kinds: [string, string][] = [["plan", "Plans"], ["documentation", "Docs"], ["examples", "Examples"], ["context", "Context"]];
+      const types = kinds.map(([name, label]) => ({ name, label, count: this.docs.filter((d) => d.type === name).length, limit: 1_048_576, unit: "bytes" }));
+      return { types, all: this.docs.length };
+    },
+    narrow: ({ type }) => this.set("filter", type),
+    seek: ({ query }) => {
+      this.query = String(query).toLowerCase();
+    },
+    select: ({ id }) => this.set("selected", id),
+    note: ({ dirty }) => this.set("dirty", dirty),
+    ids: () => this.#matching().map(({ id }) => id),
+    rows: ({ offset, limit }) => {
+      const all = this.#matching();
+      return { offset, rows: all.slice(offset, offset + limit), total: all.length, all: this.docs.length };
+    },
+    changes: ({ since }) => {
+      const ids = since === null ? [] : this.changed.slice(since);
+      return { seq: this.seq, ids, more: false };
+    },
+    move: ({ id, before, after }) => {
+      const doc = this.#find(id);
+      this.docs.splice(this.docs.indexOf(doc), 1);
+      const at = this.docs.indexOf(this.#find(before ?? after));
+      this.docs.splice(before === undefined ? at + 1 : at, 0, doc);
+    },
+    open: ({ id }) => this.#find(id),
+    create: (args) => this.add(args),
+    save: ({ id, changes, expected_version }) => {
+      const doc = this.#find(id);
+      this.#expect(doc, expected_version);
+      const { summary, ...rest } = changes as Partial<Doc> & { summary?: string | null };
+      Object.assign(doc, rest);
+      if (summary !== undefined) Object.assign(doc, { derived: summary === null, summary: summary ?? doc.content });
+      doc.version += 1;
+      return doc;
+    },
+    delete: ({ id, expected_version }) => {
+      const doc = this.#find(id);
+      this.#expect(doc, expected_version);
+      this.gone.set(id, doc);
+      this.docs.splice(this.docs.indexOf(doc), 1);
+      return true;
+    },
+    restore: ({ id }) => {
+      const doc = this.gone.get(id);
+      if (!doc) throw new Refused("not_found", "Memory not found.");
+      this.gone.delete(id);
+      this.docs.push(doc);
+      return doc;
+    },
+    preview: ({ text }) => `<p>${text}</p>`,
+  };
+}
+
+export interface Stage {
+  model: FakeModel;
+  el: HTMLElement;
+  stop: () => void;
+}
+
+/** Puts a widget on the page with `model` behind it. CodeMirror comes only where `load` brings it. */
+export function stage(model: FakeModel, widget = "MemoryPanel", load: <T>(asset: string) => Promise<T> = () => Promise.reject(new Error("absent"))): Stage {
+  const el = document.createElement("div");
+  document.body.append(el);
+  const stop = new AbortController();
+  const any = model as unknown as AnyModel;
+  mount({ widget, kernel: new Kernel(any, stop.signal), model: any, el, signal: stop.signal, load });
+  return { model, el, stop: () => (stop.abort(), el.remove()) };
+}
+
+/** Lets every answer that is on its way arrive. */
+export async function settled(ms = 0): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+export function press(el: Element, key: string, extra: KeyboardEventInit = {}): void {
+  el.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...extra }));
+}

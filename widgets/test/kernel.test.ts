@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { AnyModel } from "@anywidget/types";
+import cases from "../../tests/widgets/protocol.json" with { type: "json" };
+import { Kernel } from "../src/kernel.ts";
+import { FakeModel } from "./fake.ts";
+
+function pair(): { model: FakeModel; kernel: Kernel; sent: { id: string }[]; stop: AbortController } {
+  const model = new FakeModel();
+  const sent: { id: string }[] = [];
+  model.send = (message) => void sent.push(message);
+  const stop = new AbortController();
+  return { model, kernel: new Kernel(model as unknown as AnyModel, stop.signal), sent, stop };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("the page's half of the protocol", () => {
+  it.each(cases.page)("$name", async ({ reply, resolves, rejects }) => {
+    const { model, kernel, sent } = pair();
+    const call = kernel.call("rows", { offset: 0 }, 50);
+    expect(sent).toEqual([{ id: expect.any(String), verb: "rows", args: { offset: 0 } }]);
+    model.emit("msg:custom", "id" in reply ? reply : { id: sent[0]?.id, ...reply });
+    const checked = rejects ? expect(call).rejects.toMatchObject(rejects) : expect(call).resolves.toEqual(resolves);
+    await vi.advanceTimersByTimeAsync(60);
+    await checked;
+  });
+
+  it("gives every request of every view an id of its own", () => {
+    const [one, two] = [pair(), pair()];
+    for (const { kernel } of [one, two, one]) void kernel.call("rows").catch(() => undefined);
+    const ids = [...one.sent, ...two.sent].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it("rejects at once when the comm is gone", async () => {
+    const { model, kernel } = pair();
+    model.send = () => {
+      throw new Error("Cannot send");
+    };
+    await expect(kernel.call("rows")).rejects.toMatchObject({ code: "dead" });
+  });
+
+  it("rejects what is open when the view goes, and hears nothing more", async () => {
+    const { model, kernel, sent, stop } = pair();
+    const call = kernel.call("rows");
+    const checked = expect(call).rejects.toMatchObject({ code: "closed" });
+    stop.abort();
+    await checked;
+    expect(() => model.emit("msg:custom", { id: sent[0]?.id, ok: 1 })).not.toThrow();
+  });
+});

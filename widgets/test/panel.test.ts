@@ -1,0 +1,357 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FakeModel, Refused, press, settled, stage, type Stage } from "./fake.ts";
+
+let panel: Stage;
+const at = <T extends HTMLElement>(selector: string): T => {
+  const found = panel.el.querySelector<T>(selector);
+  if (!found) throw new Error(`nothing is at ${selector}`);
+  return found;
+};
+const all = (selector: string): HTMLElement[] => [...panel.el.querySelectorAll<HTMLElement>(selector)];
+const button = (text: string): HTMLButtonElement => {
+  const found = all("button").find((one) => !one.hidden && one.textContent?.trim() === text);
+  if (!found) throw new Error(`no button ${text}`);
+  return found as HTMLButtonElement;
+};
+const shown = (): string[] => all("[role=option] .msdk-name").map((one) => one.textContent ?? "");
+const list = (): HTMLElement => at("[role=listbox][aria-label=Memories]");
+const said = (): string => at(".msdk-root > [role=status]").textContent ?? "";
+const type = (label: string, text: string): void => {
+  const input = at<HTMLInputElement>(`[aria-label=${label}]`);
+  input.value = text;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+};
+const open = async (model: FakeModel, widget?: string): Promise<void> => {
+  panel = stage(model, widget);
+  await settled(5);
+};
+const choose = async (index: number): Promise<void> => {
+  all("[role=option]")[index]?.click();
+  await settled(5);
+};
+
+beforeEach(() => document.body.replaceChildren());
+afterEach(() => panel.stop());
+
+describe("the list", () => {
+  it("shows the memories in their order, as options with their place", async () => {
+    await open(new FakeModel(3));
+    expect(shown()).toEqual(["memory 0", "memory 1", "memory 2"]);
+    expect(all("[role=option]").map((one) => `${one.ariaPosInSet ?? one.getAttribute("aria-posinset")}/${one.getAttribute("aria-setsize")}`)).toEqual(["1/3", "2/3", "3/3"]);
+  });
+
+  it("draws a window of ten thousand, and asks for a window", async () => {
+    await open(new FakeModel(10_000));
+    expect(all("[role=option]").length).toBeLessThan(40);
+    expect(panel.model.last("rows")).toEqual({ offset: 0, limit: 200 });
+    expect(at(".msdk-canvas").style.height).toBe("580000px");
+  });
+
+  it("shows text as text", async () => {
+    const model = new FakeModel();
+    model.add({ name: "<img src=x onerror=alert(1)>", summary: "<b>bold</b>", tags: ["<i>"] });
+    await open(model);
+    expect(shown()).toEqual(["<img src=x onerror=alert(1)>"]);
+    expect(list().querySelector("img, b, i")).toBeNull();
+  });
+
+  it("moves by Alt and arrows, tells the kernel once, and names the place", async () => {
+    await open(new FakeModel(4));
+    list().focus();
+    press(list(), "ArrowDown", { altKey: true });
+    press(list(), "ArrowDown", { altKey: true });
+    expect(said()).toContain("position 3 of 4");
+    expect(panel.model.verbs()).not.toContain("move");
+    await settled(400);
+    expect(panel.model.asked.filter(({ verb }) => verb === "move")).toEqual([{ verb: "move", args: { id: "id-0", after: "id-2" } }]);
+    expect(panel.model.names).toEqual(["memory 1", "memory 2", "memory 0", "memory 3"]);
+  });
+
+  it("takes a move back on Escape, also one that is already sent", async () => {
+    await open(new FakeModel(4));
+    press(list(), "ArrowDown", { altKey: true });
+    await settled(400);
+    press(list(), "ArrowDown", { altKey: true });
+    await settled(400);
+    expect(panel.model.names[2]).toBe("memory 0");
+    press(list(), "Escape");
+    await settled(5);
+    expect(panel.model.names).toEqual(["memory 0", "memory 1", "memory 2", "memory 3"]);
+    expect(shown()).toEqual(panel.model.names);
+  });
+
+  it("carries a row after m, drops it on Enter, puts it back on Escape", async () => {
+    await open(new FakeModel(4));
+    press(list(), "m");
+    press(list(), "ArrowDown");
+    press(list(), "Escape");
+    await settled(5);
+    expect(panel.model.verbs()).not.toContain("move");
+    expect(shown()[0]).toBe("memory 0");
+    press(list(), "m");
+    press(list(), "End");
+    press(list(), "Enter");
+    await settled(5);
+    expect(panel.model.names).toEqual(["memory 1", "memory 2", "memory 3", "memory 0"]);
+  });
+
+  it("slides a refused move back and says why", async () => {
+    const model = new FakeModel(4);
+    model.refusals.set("move", new Refused("busy", "The store is busy.", "Try again."));
+    await open(model);
+    press(list(), "ArrowDown", { altKey: true });
+    await settled(400);
+    expect(shown()).toEqual(["memory 0", "memory 1", "memory 2", "memory 3"]);
+    expect(at("[role=alert]").textContent).toContain("The store is busy. Try again.");
+    expect(said()).toContain("slid back to position 1");
+  });
+
+  it("shows a refusal, not an empty list, when the shelf is taken away", async () => {
+    await open(new FakeModel(2));
+    for (const verb of ["rows", "types", "changes"]) panel.model.refusals.set(verb, new Refused("access_denied", "Caller does not control principal #2."));
+    panel.model.set("principal_id", 2);
+    await settled(5);
+    expect(at(".msdk-list [role=alert]").textContent).toContain("Caller does not control principal #2.");
+    expect(all("[role=option]")).toEqual([]);
+  });
+
+  it("keeps the focused row and follows changes of others", async () => {
+    await open(new FakeModel(3));
+    press(list(), "ArrowDown");
+    panel.model.docs.unshift(panel.model.add({ name: "newcomer" }));
+    panel.model.docs.pop();
+    panel.model.elsewhere(panel.model.docs[0]?.id ?? "", {});
+    await settled(1100);
+    expect(shown()[0]).toBe("newcomer");
+    expect(at(".msdk-row.msdk-active .msdk-name").textContent).toBe("memory 1");
+    expect(list().getAttribute("aria-activedescendant")).toMatch(/id-1$/);
+  });
+
+  it("selects several by Space, and all by Ctrl+A", async () => {
+    await open(new FakeModel(3));
+    press(list(), " ");
+    press(list(), "ArrowDown");
+    press(list(), " ");
+    expect(all("[aria-selected=true]").length).toBe(2);
+    press(list(), "a", { ctrlKey: true });
+    await settled(5);
+    expect(all("[aria-selected=true]").length).toBe(3);
+  });
+});
+
+describe("the filter, the search and the place", () => {
+  it("narrows to a type and widens again", async () => {
+    await open(new FakeModel(8));
+    const chips = (): string[] => all("[aria-label='Type filter'] button").map((one) => `${one.textContent} ${one.getAttribute("aria-pressed")}`);
+    expect(chips()).toEqual(["All 8 true", "Plans 2 false", "Docs 2 false", "Examples 2 false", "Context 2 false"]);
+    button("Plans 2").click();
+    await settled(5);
+    expect(shown()).toEqual(["memory 0", "memory 4"]);
+    button("Plans 2").click();
+    await settled(5);
+    expect(shown().length).toBe(8);
+  });
+
+  it("searches while one types", async () => {
+    await open(new FakeModel(12));
+    type("'Search memories'", "memory 11");
+    await settled(250);
+    expect(shown()).toEqual(["memory 11"]);
+    type("'Search memories'", "nowhere");
+    await settled(250);
+    expect(at(".msdk-list .msdk-empty").textContent).toContain("Nothing matches");
+  });
+
+  it("goes to the first agent, then opens the list of agents", async () => {
+    await open(new FakeModel(1));
+    const radios = (): string[] => all("[aria-label=Scope] [role=radio]").map((one) => `${one.textContent} ${one.getAttribute("aria-checked")}`);
+    expect(radios()).toEqual(["Global true", "Agent: reviewer false"]);
+    button("Agent: reviewer").click();
+    await settled(5);
+    expect(panel.model.get("agent_id")).toBe(7);
+    expect(radios()).toEqual(["Global false", "Agent: reviewer true"]);
+    button("Agent: reviewer").click();
+    const menu = at("[role=listbox][aria-label=Agents]");
+    expect(menu.hidden).toBe(false);
+    press(menu, "ArrowDown");
+    press(menu, "Enter");
+    await settled(5);
+    expect(panel.model.get("agent_id")).toBe(8);
+    expect(menu.hidden).toBe(true);
+  });
+
+  it("chooses a principal by arrow keys and falls back to Global", async () => {
+    await open(new FakeModel(1));
+    const group = at("[aria-label='Acting principal']");
+    expect(all("[aria-label='Acting principal'] [role=radio]").map((one) => one.tabIndex)).toEqual([0, -1]);
+    group.querySelector<HTMLElement>("[tabindex='0']")?.focus();
+    press(document.activeElement as Element, "ArrowRight");
+    await settled(5);
+    expect(panel.model.get("principal_id")).toBe(2);
+    expect(all("[aria-label=Scope] [aria-disabled=true]").length).toBe(1);
+  });
+});
+
+describe("the editor", () => {
+  it("opens, edits and saves what changed, with the version it saw", async () => {
+    await open(new FakeModel(2));
+    await choose(1);
+    expect(at<HTMLInputElement>("[aria-label=Name]").value).toBe("memory 1");
+    expect(button("Save").disabled).toBe(true);
+    type("Body", "# New body");
+    expect(button("Save").disabled).toBe(false);
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(panel.model.last("save")).toEqual({ id: "id-1", changes: { content: "# New body" }, expected_version: 1 });
+    expect(at(".msdk-state").dataset["state"]).toBe("clean");
+    expect(panel.model.get("dirty")).toBe(false);
+  });
+
+  it("saves on Ctrl+S from anywhere in the panel", async () => {
+    await open(new FakeModel(1));
+    await choose(0);
+    type("Tags", "a, b");
+    press(list(), "s", { ctrlKey: true });
+    await settled(5);
+    expect(panel.model.last("save")).toMatchObject({ changes: { tags: ["a", "b"] } });
+  });
+
+  it("shows a derived summary as the placeholder, and derives again when it is emptied", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    await choose(0);
+    const summary = at<HTMLInputElement>("[aria-label=Summary]");
+    expect([summary.value, summary.placeholder]).toEqual(["", "Body 0"]);
+    type("Summary", "mine");
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    type("Summary", "");
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(model.last("save")).toMatchObject({ changes: { summary: null } });
+  });
+
+  it("guards unsaved edits when another memory is opened", async () => {
+    await open(new FakeModel(2));
+    await choose(0);
+    type("Body", "typed");
+    await choose(1);
+    expect(at("[role=alertdialog]").textContent).toContain("memory 0");
+    button("Keep editing").click();
+    await settled(5);
+    expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("typed");
+    await choose(1);
+    button("Discard them").click();
+    await settled(5);
+    expect(at<HTMLInputElement>("[aria-label=Name]").value).toBe("memory 1");
+    expect(panel.model.verbs()).not.toContain("save");
+  });
+
+  it("never overwrites what somebody else saved", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    await choose(0);
+    type("Body", "mine");
+    model.elsewhere("id-0", { content: "theirs" });
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(model.docs[0]?.content).toBe("theirs");
+    expect(at("[role=alert]").textContent).toContain("changed elsewhere");
+    button("Keep mine").click();
+    await settled(5);
+    expect(model.docs[0]?.content).toBe("mine");
+  });
+
+  it("follows others as long as nothing is typed", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    await choose(0);
+    model.elsewhere("id-0", { content: "theirs" });
+    await settled(1100);
+    expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("theirs");
+  });
+
+  it("asks before a delete, and undoes it", async () => {
+    const model = new FakeModel(2);
+    await open(model);
+    await choose(0);
+    button("Delete").click();
+    expect(model.verbs()).not.toContain("delete");
+    button("Yes, delete").click();
+    await settled(5);
+    expect(model.names).toEqual(["memory 1"]);
+    button("Undo").click();
+    await settled(5);
+    expect(model.names).toContain("memory 0");
+  });
+
+  it("keeps the line ends of an untouched body", async () => {
+    const model = new FakeModel();
+    model.add({ name: "dos", content: "one\r\ntwo\r\n" });
+    await open(model);
+    await choose(0);
+    expect(at(".msdk-state").dataset["state"]).toBe("clean");
+    type("Name", "renamed");
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(model.last("save")).toMatchObject({ changes: { name: "renamed" } });
+  });
+
+  it("creates a memory of the type that is filtered", async () => {
+    const model = new FakeModel(4);
+    await open(model);
+    button("Docs 1").click();
+    await settled(5);
+    button("New memory").click();
+    await settled(5);
+    expect(at<HTMLSelectElement>("[aria-label=Type]").value).toBe("documentation");
+    type("Name", "fresh");
+    type("Body", "text");
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(model.last("create")).toEqual({ name: "fresh", type: "documentation", content: "text", tags: [] });
+    expect(shown()).toContain("fresh");
+  });
+
+  it("shows the preview in a shadow root, where its ids and scripts reach nobody", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    await choose(0);
+    button("Preview").click();
+    await settled(5);
+    const preview = at("[aria-label='Rendered body']");
+    expect(preview.shadowRoot?.textContent).toContain("# Body 0");
+    expect(preview.childNodes.length).toBe(0);
+  });
+});
+
+describe("every part", () => {
+  it("shields each element that takes the focus from the notebook's keys", async () => {
+    await open(new FakeModel(3));
+    await choose(0);
+    button("Delete").click();
+    const stops = all("button, input, select, textarea, a, [tabindex]");
+    expect(stops.length).toBeGreaterThan(20);
+    expect(stops.filter((one) => one.dataset["lmSuppressShortcuts"] !== "true")).toEqual([]);
+  });
+
+  it("says when the kernel is gone, and keeps what was typed", async () => {
+    await open(new FakeModel(1));
+    await choose(0);
+    type("Body", "typed");
+    panel.model.dead = true;
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(at(".msdk-lost").textContent).toContain("Not connected");
+    expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("typed");
+  });
+
+  it.each(["PrincipalPicker", "TypeFilter", "MemoryList", "MarkdownEditor"])("%s stands alone", async (widget) => {
+    const model = new FakeModel(2);
+    model.set("selected", "id-0");
+    await open(model, widget);
+    const mark = { PrincipalPicker: "[role=radiogroup]", TypeFilter: "[role=group]", MemoryList: "[role=option]", MarkdownEditor: "form:not([hidden])" }[widget];
+    expect(all(mark ?? "none").length).toBeGreaterThan(0);
+    expect(all("[role=alert]")).toEqual([]);
+  });
+});
