@@ -1,0 +1,153 @@
+"""Where a widget looks: who acts, as whom, on which shelf. All rules stay in the store."""
+
+from __future__ import annotations
+
+import difflib
+import html
+import inspect
+from typing import TYPE_CHECKING, Final
+
+import traitlets
+
+from memories_sdk.errors import MemoriesError
+from memories_sdk.principals import Agent, Principal, denied
+from memories_sdk.widgets._bridge import Bridge, verb
+
+if TYPE_CHECKING:
+    from memories_sdk.scope import Scope
+    from memories_sdk.store import MemoryStore
+
+SHARED: Final = ("principal_id", "agent_id", "filter", "query", "selected", "revision")
+"""The traits that `wire` keeps in step."""
+
+MAX_CHANGES: Final = 200
+STATIC_ROWS: Final = 50
+
+
+class Placed(Bridge):
+    """A widget bound to a store and to who acts in it.
+
+    Attributes:
+        principal_id: As whom: an id of the caller's visible set.
+        agent_id: Whose own shelf is open, or None for the principal's global shelf.
+        revision: Rises whenever this widget changed something.
+    """
+
+    principal_id = traitlets.Int().tag(sync=True)
+    agent_id = traitlets.Int(None, allow_none=True).tag(sync=True)
+    revision = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        *,
+        acting_as: Principal,
+        principal: Principal | None = None,
+        agent: Agent | str | int | None = None,
+        **unknown: object,
+    ) -> None:
+        if unknown:
+            raise TypeError(_advice(type(self), next(iter(unknown))))
+        scope = store.scope(acting_as=acting_as, principal=principal, agent=agent)
+        self._store = store
+        self._caller = acting_as
+        super().__init__()
+        with self.hold_sync():
+            self.principal_id = scope.principal.id
+            self.agent_id = None if scope.agent is None else scope.agent.id
+
+    @property
+    def scope(self) -> Scope:
+        """The shelf that is open, bound to who acts.
+
+        Raises:
+            AccessDenied: The caller may not act as that principal, or not any more.
+            NotFound: The agent is not the principal's, or not any more.
+        """
+        return self._store.scope(
+            acting_as=self._caller,
+            principal=self._principal(self.principal_id),
+            agent=self.agent_id,
+            source="panel",
+        )
+
+    @verb("changes")
+    def _changes(self, *, since: int | None) -> dict[str, object]:
+        """Return the ids of memories that changed after `since`, and the place reached."""
+        if since is None:
+            return {"seq": self._seq(), "ids": [], "more": False}
+        found = self.scope.changes(since=since, limit=MAX_CHANGES)
+        ids = {str(each.memory_id) for each in found if each.memory_id is not None}
+        return {
+            "seq": found[-1].seq if found else since,
+            "ids": sorted(ids),
+            "more": len(found) == MAX_CHANGES or len(ids) < len({e.memory_id for e in found}),
+        }
+
+    def close(self) -> None:
+        """Let go of the page; the widget answers nothing any more."""
+        self.unobserve_all()
+        super().close()
+
+    def __repr__(self) -> str:
+        try:
+            shelf = str(self.scope.agent or self.scope.principal)
+        except MemoriesError:
+            shelf = "a closed shelf"
+        return f"<{self._kind()} {shelf} acting as {self._caller}>"
+
+    def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
+        """Add a static list, which viewers without a kernel show instead of the widget."""
+        made = super()._repr_mimebundle_(**options)  # type: ignore[arg-type]  # unused by anywidget
+        data, metadata = made or ({}, {})
+        return {**data, "text/html": self._static()}, metadata
+
+    def _seq(self) -> int:
+        newest = self.scope.history(limit=1)
+        return newest[0].seq if newest else 0
+
+    def _principal(self, id: int) -> Principal:
+        for principal in self._store.principals.visible_to(self._caller):
+            if principal.id == id:
+                return principal
+        raise denied(id)
+
+    def _touched(self) -> None:
+        """Tell the other views, and the widgets wired to this one, that something changed."""
+        self.revision += 1
+
+    def _static(self) -> str:
+        try:
+            page = self.scope.list(limit=STATIC_ROWS)
+        except MemoriesError as refusal:
+            return f"<p>{html.escape(refusal.message)}</p>"
+        items = "".join(
+            f"<li><strong>{html.escape(head.name)}</strong> ({html.escape(head.type)})</li>"
+            for head in page
+        )
+        more = f"<li>… and {page.total - len(page):,} more</li>" if page.total > len(page) else ""
+        title = f"{html.escape(str(self.scope.agent or self.scope.principal))}: {page.total:,}"
+        return f"<p>Memories of {title}</p><ol>{items}{more}</ol>"
+
+
+def wire(*widgets: Placed) -> None:
+    """Keep what the widgets share in step: place, filter, search, selection, and news of changes.
+
+    The first widget's state wins. The links last as long as the widgets.
+    """
+    first, *rest = widgets
+    for trait in SHARED:
+        holders = [each for each in (first, *rest) if each.has_trait(trait)]
+        for other in holders[1:]:
+            traitlets.link((holders[0], trait), (other, trait))
+
+
+def _advice(kind: type, name: str) -> str:
+    known = [
+        each
+        for each, parameter in inspect.signature(Placed.__init__).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}."
+    return f"{kind.__name__}() has no option {name!r}; {hint}"

@@ -1,0 +1,117 @@
+"""Reading and editing one memory."""
+
+from __future__ import annotations
+
+import traitlets
+
+from memories_sdk.errors import InvalidInput
+from memories_sdk.markdown import render_safe
+from memories_sdk.memory import DERIVED, UNSET, Memory, Unset
+from memories_sdk.widgets._bridge import verb
+from memories_sdk.widgets._place import Placed
+from memories_sdk.widgets.memory_list import row_of
+from memories_sdk.widgets.type_filter import types_of
+
+FIELDS = frozenset({"name", "type", "content", "summary", "tags"})
+
+
+class MarkdownEditor(Placed):
+    """The editor of one memory.
+
+    Attributes:
+        selected: Id of the memory that is open, or None.
+        dirty: Whether a page holds edits that are not saved.
+    """
+
+    selected = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    dirty = traitlets.Bool(default_value=False).tag(sync=True)
+
+    @verb("types")
+    def _types(self) -> dict[str, object]:
+        return types_of(self.scope)
+
+    @verb("select")
+    def _select(self, *, id: str | None) -> None:
+        """Open that memory; None closes the open one."""
+        self.selected = id
+
+    @verb("note")
+    def _note(self, *, dirty: bool) -> None:
+        """Hear whether the page holds unsaved edits."""
+        self.dirty = dirty
+
+    @verb("open")
+    def _open(self, *, id: str) -> dict[str, object]:
+        """Return the memory with its body."""
+        return doc_of(self.scope.get_by_id(id))
+
+    @verb("create")
+    def _create(
+        self, *, name: str, type: str, content: str, tags: list[str], summary: str | None = None
+    ) -> dict[str, object]:
+        """Create a memory; without a summary it is derived."""
+        made = self.scope.create(
+            name, type, content, tags=tags, summary=UNSET if summary is None else summary
+        )
+        self._touched()
+        return doc_of(made)
+
+    @verb("save")
+    def _save(
+        self, *, id: str, changes: dict[str, object], expected_version: int
+    ) -> dict[str, object]:
+        """Change the fields named; a summary of null follows the body again."""
+        if not changes.keys() <= FIELDS:
+            raise InvalidInput(f"These are no fields: {', '.join(changes.keys() - FIELDS)}.")
+        summary = changes.get("summary", UNSET)
+        saved = self.scope.update(
+            id,
+            name=_text(changes, "name"),
+            type=_text(changes, "type"),
+            content=_text(changes, "content"),
+            summary=DERIVED if summary is None else _text(changes, "summary"),
+            tags=_tags(changes),
+            expected_version=expected_version,
+        )
+        self._touched()
+        return doc_of(saved)
+
+    @verb("delete")
+    def _delete(self, *, id: str, expected_version: int) -> bool:
+        """Delete the memory; `restore` brings it back."""
+        self.scope.delete_by_id(id, expected_version=expected_version)
+        self._touched()
+        return True
+
+    @verb("restore")
+    def _restore(self, *, id: str, version: int | None = None) -> dict[str, object]:
+        """Bring back a deleted memory, or an earlier version of one that is there."""
+        back = self.scope.restore(id, version=version)
+        self._touched()
+        return doc_of(back)
+
+    @verb("preview")
+    def _preview(self, *, text: str) -> str:
+        """Render markdown as HTML that is safe to show."""
+        return str(render_safe(text, prefix=f"w{self.model_id[:12]}"))
+
+
+def doc_of(memory: Memory) -> dict[str, object]:
+    """Return what the editor opens."""
+    return {**row_of(memory), "content": memory.content, "derived": memory.summary_derived}
+
+
+def _text(changes: dict[str, object], field: str) -> str | Unset:
+    value = changes.get(field, UNSET)
+    if isinstance(value, (str, Unset)):
+        return value
+    raise InvalidInput(f"{field} must be text.", field=field)
+
+
+def _tags(changes: dict[str, object]) -> list[str] | Unset:
+    value = changes.get("tags", UNSET)
+    if isinstance(value, Unset):
+        return value
+    if isinstance(value, list) and all(isinstance(tag, str) for tag in value):
+        return value
+    raise InvalidInput("tags must be a list of texts.", field="tags")
