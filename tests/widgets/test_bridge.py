@@ -1,0 +1,105 @@
+"""The kernel's half of the protocol: every request gets exactly one answer."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from anywidget import AnyWidget
+
+from memories_sdk import NotFound, widgets
+from memories_sdk.widgets._bridge import Bridge, verb
+
+CASES = json.loads((Path(__file__).parent / "protocol.json").read_text("utf-8"))["kernel"]
+ALL = [getattr(widgets, name) for name in widgets.__all__ if name != "wire"]
+
+
+class Answering(Bridge):
+    """A widget with one verb for each kind of answer."""
+
+    @verb("echo")
+    def _echo(self, *, text: str) -> str:
+        return text
+
+    @verb("number")
+    def _number(self, *, value: int | None) -> int | None:
+        return value
+
+    @verb("names")
+    def _names(self, *, values: list[str]) -> int:
+        return len(values)
+
+    @verb("nothing")
+    def _nothing(self) -> None:
+        """Answer nothing."""
+
+    @verb("refuse")
+    def _refuse(self) -> None:
+        raise NotFound("Memory not found.", suggestion="Look again.")
+
+    @verb("break")
+    def _break(self) -> None:
+        raise RuntimeError("the secret inside")
+
+    @verb("unsendable")
+    def _unsendable(self) -> object:
+        return float("nan")
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch):
+    """Send a message to a widget as the page does, and return what comes back."""
+    widget = Answering()
+    sent: list[object] = []
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))  # noqa: ARG005
+
+    def ask(message: object) -> object:
+        sent.clear()
+        widget._handle_custom_msg(message, [])
+        assert len(sent) < 2
+        return sent[0] if sent else None
+
+    yield ask
+    widget.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"].replace(" ", "_") for case in CASES])
+def test_protocol(answers, case) -> None:
+    """Both halves read the messages of one file of cases; this is the kernel's."""
+    answer = answers(case["request"])
+    if "code" in case:
+        assert answer["id"] == case["request"]["id"]
+        assert answer["error"]["code"] == case["code"]
+        assert answer["error"].keys() == {"code", "message", "suggestion"}
+    else:
+        assert answer == case["reply"]
+
+
+def test_an_exception_is_logged_in_full_and_told_to_nobody(answers, caplog) -> None:
+    """People see one neutral sentence; the log has the traceback."""
+    with caplog.at_level(logging.ERROR, "memories_sdk.widgets"):
+        answer = answers({"id": "1", "verb": "break", "args": {}})
+    assert "secret" not in json.dumps(answer)
+    assert "the secret inside" in caplog.text
+    assert "Traceback" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_no_verb_hides_a_method_of_the_widget(kind: type[Bridge]) -> None:
+    """A verb named like a method of ipywidgets would break the widget in a way hard to find."""
+    for name, member in vars(kind).items():
+        if hasattr(member, "_memories_verb"):
+            assert not hasattr(AnyWidget, name), name
+
+
+def test_an_override_without_the_mark_takes_the_verb_away() -> None:
+    """What a subclass closes stays closed: no verb is inherited behind its back."""
+
+    class Closed(Answering):
+        def _echo(self, *, text: str) -> str:
+            return text
+
+    assert "echo" in Answering._verbs
+    assert "echo" not in Closed._verbs

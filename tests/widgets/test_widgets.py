@@ -1,0 +1,350 @@
+"""The kernel halves: each request resolves the shelf anew and calls one verb of the scope."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from memories_sdk import MemoryStore, Vocabulary, widgets
+from memories_sdk.widgets._place import Placed
+
+MARKER = "sesame-open-the-door"
+
+
+class Page:
+    """The other end of a widget: asks as the page does."""
+
+    def __init__(self, widget: Placed) -> None:
+        self.widget = widget
+        self.sent: list[dict[str, object]] = []
+        widget.send = lambda content, buffers=None: self.sent.append(content)  # noqa: ARG005
+
+    def ask(self, verb: str, **args: object):
+        """Return the answer, which must be no refusal."""
+        answer = self.answer(verb, **args)
+        assert "error" not in answer, answer
+        return answer["ok"]
+
+    def refused(self, verb: str, **args: object) -> str:
+        """Return the code of the refusal."""
+        return self.answer(verb, **args)["error"]["code"]
+
+    def answer(self, verb: str, **args: object) -> dict[str, object]:
+        """Return the answer whatever it is; it has passed through JSON, as on a wire."""
+        self.widget._handle_custom_msg(
+            json.loads(json.dumps({"id": "1", "verb": verb, "args": args})), []
+        )
+        return json.loads(json.dumps(self.sent[-1]))
+
+    def names(self, offset: int = 0, limit: int = 100) -> list[str]:
+        """Return the names of a window of rows."""
+        return [row["name"] for row in self.ask("rows", offset=offset, limit=limit)["rows"]]
+
+
+@pytest.fixture
+def shelf(store, alice):
+    """Alice's global shelf with four memories."""
+    scope = store.scope(acting_as=alice)
+    for name, type in [("a", "plan"), ("b", "context"), ("c", "plan"), ("d", "examples")]:
+        scope.save(name, type, f"# Body of {name}")
+    return scope
+
+
+@pytest.fixture
+def page(store, shelf):
+    """A panel on that shelf, seen from its page."""
+    panel = widgets.MemoryPanel(store, acting_as=shelf.caller)
+    yield Page(panel)
+    panel.close()
+
+
+def id_of(shelf, name: str) -> str:
+    """Return the id of the memory of that name."""
+    return next(str(head.id) for head in shelf.list() if head.name == name)
+
+
+def test_rows_come_by_window_without_bodies(page) -> None:
+    """A list never reads or sends a body."""
+    window = page.ask("rows", offset=1, limit=2)
+    assert [row["name"] for row in window["rows"]] == ["b", "c"]
+    assert (window["offset"], window["total"], window["all"]) == (1, 4, 4)
+    assert all("content" not in row for row in window["rows"])
+
+
+def test_rows_follow_a_change_made_elsewhere(page, shelf) -> None:
+    """The kept heads are read again as soon as the change feed moved."""
+    assert page.names() == ["a", "b", "c", "d"]
+    shelf.delete("b", "context")
+    shelf.save("e", "plan", "")
+    assert page.names() == ["a", "c", "d", "e"]
+
+
+def test_filter_and_search_narrow_together(page, shelf) -> None:
+    """Words are looked for in name, summary and tags, whatever their case."""
+    shelf.save("tagged", "plan", "text", tags=["Ünïque"])
+    page.ask("narrow", type="plan")
+    assert page.names() == ["a", "c", "tagged"]
+    page.ask("seek", query="üNÏQUE text")
+    assert page.names() == ["tagged"]
+    assert (page.widget.filter, page.widget.query) == ("plan", "üNÏQUE text")
+    assert page.ask("ids") == [id_of(shelf, "tagged")]
+
+
+def test_a_move_in_a_filtered_list_leaves_hidden_rows_in_order(page, shelf) -> None:
+    """`move` names a neighbour, so what the filter hides keeps its order."""
+    page.ask("narrow", type="plan")
+    page.ask("move", id=id_of(shelf, "c"), before=id_of(shelf, "a"))
+    assert [head.name for head in shelf.list()] == ["c", "a", "b", "d"]
+
+
+def test_types_have_counts_and_facts_show_where_there_are_any(page, shelf) -> None:
+    """Chips of the second vocabulary appear with its first memory."""
+    types = page.ask("types")
+    assert [(each["label"], each["count"]) for each in types["types"]] == [
+        ("Plans", 2),
+        ("Docs", 0),
+        ("Examples", 1),
+        ("Context", 1),
+    ]
+    shelf.save("short", "preference", "tea")
+    labels = [each["label"] for each in page.ask("types")["types"]]
+    assert labels[4:] == ["Preferences", "Constraints", "Facts", "Workflows"]
+    assert page.ask("types")["all"] == 5
+
+
+def test_a_vocabulary_declared_in_code_shows_by_itself(tmp_path) -> None:
+    """No widget knows which types there are."""
+    recipes = Vocabulary("recipes", {"soup": "Soups", "stew": "Stews"})
+    with MemoryStore(tmp_path / "own.db", vocabularies=[recipes]) as store:
+        panel = Page(widgets.MemoryPanel(store, acting_as=store.principals.user("alice")))
+        assert [each["label"] for each in panel.ask("types")["types"]] == ["Soups", "Stews"]
+        assert panel.refused("narrow", type="plan") == "unknown_type"
+        panel.widget.close()
+
+
+def test_an_edit_carries_the_version_it_saw(page, shelf) -> None:
+    """Nothing is overwritten silently: a stale version is refused."""
+    doc = page.ask("open", id=id_of(shelf, "a"))
+    assert doc["content"] == "# Body of a"
+    shelf.save("a", "plan", "theirs")
+    changes = {"content": "mine"}
+    assert (
+        page.refused("save", id=doc["id"], changes=changes, expected_version=doc["version"])
+        == "edit_conflict"
+    )
+    assert shelf.get("a", "plan").content == "theirs"
+    saved = page.ask("save", id=doc["id"], changes=changes, expected_version=doc["version"] + 1)
+    assert shelf.get("a", "plan").content == saved["content"] == "mine"
+
+
+def test_summary_follows_the_body_until_it_is_written(page, shelf) -> None:
+    """A summary of null goes back to the derived one."""
+    doc = page.ask("open", id=id_of(shelf, "a"))
+    assert (doc["summary"], doc["derived"]) == ("Body of a", True)
+    doc = page.ask(
+        "save", id=doc["id"], changes={"summary": "mine"}, expected_version=doc["version"]
+    )
+    assert (doc["summary"], doc["derived"]) == ("mine", False)
+    doc = page.ask("save", id=doc["id"], changes={"summary": None}, expected_version=doc["version"])
+    assert (doc["summary"], doc["derived"]) == ("Body of a", True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"id": "x"}, {"version": 9}, {"content": 7}, {"tags": "a"}, {"tags": [1]}, {"name": None}],
+    ids=str,
+)
+def test_only_fields_of_a_memory_can_be_changed(page, shelf, changes) -> None:
+    """The page cannot reach past the form."""
+    doc = page.ask("open", id=id_of(shelf, "a"))
+    assert page.refused("save", id=doc["id"], changes=changes, expected_version=1) == "invalid"
+    assert shelf.get("a", "plan").version == 1
+
+
+def test_create_delete_and_restore(page, shelf) -> None:
+    """A deleted memory comes back under its id."""
+    made = page.ask("create", name="new", type="context", content="text", tags=["x"])
+    assert shelf.get("new", "context").tags == ("x",)
+    assert page.refused("create", name="new", type="context", content="", tags=[]) == "name_taken"
+    page.ask("delete", id=made["id"], expected_version=made["version"])
+    assert page.refused("open", id=made["id"]) == "not_found"
+    assert page.ask("restore", id=made["id"])["id"] == made["id"]
+
+
+def test_preview_is_rendered_and_sanitised_by_the_kernel(page) -> None:
+    """Raw HTML shows as text, and ids carry a prefix of this widget's own."""
+    html = page.ask("preview", text="**b** <img src=x onerror=alert(1)>")
+    assert "<strong>b</strong>" in html
+    assert "<img" not in html
+
+
+def test_choosing_a_principal_scopes_everything_after(page, store, alice, lab) -> None:
+    """Reads and writes go to the shelf that is chosen."""
+    page.ask("choose", principal_id=lab.id)
+    assert page.names() == []
+    page.ask("create", name="ours", type="plan", content="", tags=[])
+    assert [h.name for h in store.scope(acting_as=alice, principal=lab).list()] == ["ours"]
+
+
+def test_places_are_those_of_the_caller(page, store, alice, lab) -> None:
+    """The caller comes first, groups are marked, agents are those of the chosen principal."""
+    store.agents.create("writer", owner=alice)
+    store.agents.create("team-agent", owner=lab)
+    places = page.ask("places")
+    assert [(p["name"], p["kind"], p["own"]) for p in places["principals"]] == [
+        ("alice", "user", True),
+        ("lab", "group", False),
+    ]
+    assert [agent["name"] for agent in places["agents"]] == ["writer"]
+
+
+def test_changing_principal_leaves_an_agent_that_is_not_theirs(page, store, alice, lab) -> None:
+    """The agent's shelf closes with its owner."""
+    writer = store.agents.create("writer", owner=alice)
+    page.ask("enter", agent_id=writer.id)
+    assert page.widget.agent_id == writer.id
+    page.ask("choose", principal_id=lab.id)
+    assert (page.widget.principal_id, page.widget.agent_id) == (lab.id, None)
+    assert page.refused("enter", agent_id=writer.id) == "not_found"
+
+
+def test_a_foreign_principal_is_refused(page, bob) -> None:
+    """What the page sends is no authority."""
+    assert page.refused("choose", principal_id=bob.id) == "access_denied"
+    assert page.refused("choose", principal_id=9999) == "access_denied"
+    assert page.widget.principal_id != bob.id
+
+
+def test_a_membership_taken_away_is_refused_at_the_next_request(store, bob, lab) -> None:
+    """The scope is resolved anew each time, so a revoked right ends at once."""
+    panel = Page(widgets.MemoryPanel(store, acting_as=bob, principal=lab))
+    assert panel.names() == []
+    store.principals.remove_member(lab, bob)
+    for verb, args in {
+        "rows": {"offset": 0, "limit": 1},
+        "types": {},
+        "changes": {"since": 0},
+        "create": {"name": "n", "type": "plan", "content": "", "tags": []},
+    }.items():
+        assert panel.refused(verb, **args) == "access_denied", verb
+    assert repr(panel.widget) == "<MemoryPanel a closed shelf acting as user:bob>"
+    panel.widget.close()
+
+
+def test_changes_tell_what_others_did(page, shelf) -> None:
+    """The first look gives the place, later looks the ids that changed since."""
+    seq = page.ask("changes", since=None)["seq"]
+    assert page.ask("changes", since=seq) == {"seq": seq, "ids": [], "more": False}
+    shelf.save("a", "plan", "new")
+    news = page.ask("changes", since=seq)
+    assert news["ids"] == [id_of(shelf, "a")]
+    shelf.reorder([id_of(shelf, "d")])
+    assert page.ask("changes", since=news["seq"])["more"] is True
+
+
+def test_state_is_readable_and_settable_in_python(page, shelf) -> None:
+    """What the page chooses is a trait, and a trait set in Python reaches the page."""
+    seen = []
+    page.widget.observe(
+        lambda change: seen.append((change["name"], change["new"])), ["selected", "dirty"]
+    )
+    page.ask("select", id=id_of(shelf, "b"))
+    page.ask("note", dirty=True)
+    assert seen == [("selected", id_of(shelf, "b")), ("dirty", True)]
+    page.widget.selected = None
+    assert page.widget.get_state("selected") == {"selected": None}
+
+
+def test_traits_hold_no_text_of_a_memory(store, alice) -> None:
+    """Notebooks save the state of widgets; no memory must end up in a file that way."""
+    shelf = store.scope(acting_as=alice)
+    saved = shelf.save(MARKER, "plan", MARKER, summary=MARKER, tags=[MARKER]).memory
+    panel = Page(widgets.MemoryPanel(store, acting_as=alice))
+    for verb, args in {
+        "rows": {"offset": 0, "limit": 9},
+        "select": {"id": str(saved.id)},
+        "open": {"id": str(saved.id)},
+        "seek": {"query": MARKER},
+        "preview": {"text": MARKER},
+    }.items():
+        panel.ask(verb, **args)
+    assert MARKER not in json.dumps(panel.widget.get_state(), default=str)
+    panel.widget.close()
+
+
+def test_static_list_for_viewers_without_a_kernel(store, alice) -> None:
+    """A saved notebook shows names and counts, escaped."""
+    store.scope(acting_as=alice).save("<b>bold</b>", "plan", "secret body")
+    panel = widgets.MemoryPanel(store, acting_as=alice)
+    data, _ = panel._repr_mimebundle_()
+    assert "&lt;b&gt;bold&lt;/b&gt;" in data["text/html"]
+    assert "secret body" not in data["text/html"]
+    assert data["text/plain"] == "<MemoryPanel user:alice acting as user:alice>"
+    assert "application/vnd.jupyter.widget-view+json" in data
+    panel.close()
+
+
+@pytest.mark.parametrize("name", [each for each in widgets.__all__ if each != "wire"])
+def test_each_widget_stands_alone(store, alice, name: str) -> None:
+    """Each part works by itself, and says what it is."""
+    widget = getattr(widgets, name)(store, acting_as=alice)
+    assert Page(widget).ask("hello")["widget"] == name
+    assert repr(widget) == f"<{name} user:alice acting as user:alice>"
+    widget.close()
+
+
+def test_an_unknown_option_is_refused_with_advice(store, alice) -> None:
+    """A typing mistake is named, not swallowed."""
+    with pytest.raises(TypeError, match=r"MemoryPanel\(\) has no option 'princpal'; did you mean"):
+        widgets.MemoryPanel(store, acting_as=alice, princpal=alice)
+    with pytest.raises(TypeError, match="acting_as"):
+        widgets.MemoryPanel(store)
+
+
+def test_wired_widgets_share_what_is_chosen(store, alice, lab) -> None:
+    """Separate widgets make one panel."""
+    picker = widgets.PrincipalPicker(store, acting_as=alice)
+    chips = widgets.TypeFilter(store, acting_as=alice)
+    rows = widgets.MemoryList(store, acting_as=alice)
+    editor = widgets.MarkdownEditor(store, acting_as=alice)
+    widgets.wire(picker, chips, rows, editor)
+    Page(picker).ask("choose", principal_id=lab.id)
+    Page(chips).ask("narrow", type="plan")
+    made = Page(editor).ask("create", name="x", type="plan", content="", tags=[])
+    assert Page(rows).names() == ["x"]
+    Page(rows).ask("select", id=made["id"])
+    assert (rows.filter, editor.selected, editor.principal_id) == ("plan", made["id"], lab.id)
+    for widget in (picker, chips, rows, editor):
+        widget.close()
+
+
+def test_ten_thousand_memories_are_listed_once(store, alice, monkeypatch) -> None:
+    """Windows of an unchanged shelf come from the kept heads, not from the database."""
+    shelf = store.scope(acting_as=alice)
+    for index in range(1200):
+        shelf.save(f"m{index:05d}", "context", "text")
+    page = Page(widgets.MemoryList(store, acting_as=alice))
+    assert page.names(1150, 100)[-1] == "m01199"
+    reads = []
+    listed = type(shelf).list
+    monkeypatch.setattr(type(shelf), "list", lambda *a, **k: reads.append(1) or listed(*a, **k))
+    assert page.names(0, 1) == ["m00000"]
+    assert reads == []
+    page.widget.close()
+
+
+def test_without_the_extra_the_error_names_the_install_line() -> None:
+    """The store works without a widget; `widgets` answers with one clear sentence."""
+    script = (
+        "import sys; sys.modules['anywidget'] = None\n"
+        "from memories_sdk.errors import MissingExtra\n"
+        "try:\n    import memories_sdk.widgets\n"
+        "except MissingExtra as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert 'pip install "memories-sdk[widgets]"' in done.stdout, done.stderr
