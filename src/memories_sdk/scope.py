@@ -21,6 +21,7 @@ from memories_sdk.memory import (
     Saved,
     Unset,
     apply_edits,
+    byte_size,
     checked_order,
     checked_type,
     checked_version,
@@ -408,6 +409,9 @@ def _go_back(shelf: Shelf, stored: Stored, revisions: Sequence[Revision], target
     memory = stored.memory
     past: dict[str, Any] = rewind({}, memory.version, revisions, target)
     restored = replace(memory, **{**past, "order": memory.order})
+    if restored.expires_at is not None and restored.expires_at <= shelf.now:
+        restored = replace(restored, expires_at=None)  # else it would vanish again at once
+    restored = replace(restored, size=byte_size(restored.content))
     if restored == memory:
         return memory
     shelf.bury(restored.name, restored.type)
