@@ -120,10 +120,15 @@ class MemoryStore:
             source: Where changes come from, for the history, such as `"run 12"`.
 
         Raises:
-            AccessDenied: The caller may not act as that principal.
+            AccessDenied: The caller may not act as that principal, or is a group.
             NotFound: The agent does not exist or does not belong to the principal.
         """
         caller = self.principals.known(acting_as)
+        if caller.kind != "user":
+            raise AccessDenied(
+                f"{caller} never acts by itself.",
+                suggestion="Name a member as acting_as and the group as principal.",
+            )
         owner = caller if principal is None else self._visible(caller, principal)
         setting = self._setting
         if vocabularies is not None:
