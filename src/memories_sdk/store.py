@@ -318,6 +318,7 @@ class Agents:
 
     def ensure(self, name: str, *, owner: Principal) -> Agent:
         """Return the agent of that name and owner, created on first need."""
+        name = normal_name(name)
         for agent in self.owned_by(owner):
             if agent.name == name:
                 return agent
