@@ -264,7 +264,7 @@ class Principals:
         if not isinstance(principal, Principal):
             raise _not_a_principal("acting_as", principal)
         with self._database.read() as connection:
-            row = connection.execute(sql.PRINCIPAL, {"id": principal.id}).fetchone()
+            row = connection.execute(sql.PRINCIPAL, {"id": _row_id(principal.id)}).fetchone()
         if row is None or Principal(*row) != principal:
             raise denied(principal.id)
         return principal
@@ -276,7 +276,7 @@ class Principals:
             NotFound: There is none.
         """
         with self._database.read() as connection:
-            row = connection.execute(sql.PRINCIPAL, {"id": id}).fetchone()
+            row = connection.execute(sql.PRINCIPAL, {"id": _row_id(id)}).fetchone()
         if row is None:
             raise NotFound(f"Principal #{id} not found.")
         return Principal(*row)
@@ -336,7 +336,7 @@ class Agents:
                 row = connection.execute(sql.AGENT_NAMED, key).fetchone()
             else:
                 id = agent.id if isinstance(agent, Agent) else agent
-                row = connection.execute(sql.AGENT, {"id": id}).fetchone()
+                row = connection.execute(sql.AGENT, {"id": _row_id(id)}).fetchone()
         if row is None or row[2] != owner.id:
             raise missing_agent(agent.name if isinstance(agent, Agent) else str(agent))
         return Agent(*row)
@@ -373,6 +373,11 @@ class Agents:
                     )
             connection.execute(sql.TRANSFER_AGENT, {"id": agent.id, "to": to.id})
         return Agent(row[0], row[1], to.id)
+
+
+def _row_id(value: object) -> int:
+    """Return an id as the engine takes it; one that no row can have becomes 0, which none has."""
+    return value if type(value) is int and 0 < value <= sql.LAST_SEQ else 0
 
 
 def _utc_now() -> datetime:
