@@ -25,6 +25,7 @@ from memories_sdk.memory import (
     MemoryHead,
     Page,
     Vocabulary,
+    checked_order,
     checked_type,
     normal_name,
 )
@@ -195,8 +196,17 @@ class ScopeReader:
         """Return revisions of this shelf with a `seq` above `since`, oldest first.
 
         Pass the last `seq` seen to go on. An empty answer means that nothing changed.
+
+        Raises:
+            InvalidInput: The limit is out of range, or `since` is no `seq`.
         """
         _check_limit(limit)
+        if type(since) is not int or not 0 <= since <= sql.LAST_SEQ:
+            raise InvalidInput(
+                "since must be a seq, or 0 for the beginning.",
+                field="since",
+                suggestion="Pass the last seq that you saw.",
+            )
         with self._reading() as shelf:
             return History(shelf.changes(since, limit))
 
@@ -301,15 +311,15 @@ def _cursor(head: MemoryHead) -> str:
 def _place(cursor: str) -> Place:
     try:
         order, name, id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        if isinstance(order, int) and isinstance(name, str):
-            return order, name, UUID(id).bytes
+        name.encode()  # a lone surrogate would fail in the engine
+        return checked_order(order), name, UUID(id).bytes
     except (ValueError, TypeError, AttributeError, binascii.Error):
         pass
     raise _foreign_cursor()
 
 
 def _seq(cursor: str) -> int:
-    if not DIGITS.match(cursor):
+    if not DIGITS.match(str(cursor)):
         raise _foreign_cursor()
     return int(cursor)
 
