@@ -43,6 +43,11 @@ class Arguments:
             )
         self._given = given
 
+    @property
+    def values(self) -> dict[str, object]:
+        """All that was sent, unknown names included."""
+        return dict(self._given)
+
     def has(self, name: str) -> bool:
         """Tell whether a value was sent."""
         return self._given.get(name) is not None

@@ -248,22 +248,21 @@ class MemoryTools:
             approved: True when a person agreed to exactly this call.
         """
         try:
-            return self._call(tool, Arguments(arguments), arguments, approved=approved is True)
+            return self._call(tool, arguments, approved=approved is True)
         except MemoriesError as error:
             return _refusal(error)
         except Exception:
             logger.exception("memory tool call failed: %s", tool)
             return ToolResult(ok=False, text=UNFORESEEN, code="internal")
 
-    def _call(
-        self, tool: str, given: Arguments, arguments: object, *, approved: bool
-    ) -> ToolResult:
+    def _call(self, tool: str, arguments: object, *, approved: bool) -> ToolResult:
         if tool not in TOOLS:
             return ToolResult(
                 ok=False, text=f"Unknown tool. Must be {' or '.join(TOOLS)}.", code="unknown_tool"
             )
         if self._caller is None:
             return ToolResult(ok=False, text=NO_CONTEXT, code="no_context")
+        given = Arguments(arguments)
         operation = given.text("action") or "list"
         if operation not in OPERATIONS:
             text = "Invalid action. Must be list, get, save, replace, or delete."
@@ -273,7 +272,7 @@ class MemoryTools:
             return ToolResult(ok=False, text=text, code="disabled")
         _check_required(operation, given)
         if needs_approval_by_default(operation) and not approved:
-            return _waiting(tool, arguments)
+            return _waiting(tool, given)
         scope = self._scope(TOOLS[tool])
         return ToolResult(ok=True, text=_RUN[operation](scope, given))
 
@@ -416,14 +415,13 @@ def _tag(memory: Memory) -> str:
     return f"[{memory.name}] (type={memory.type})"
 
 
-def _waiting(tool: str, arguments: object) -> ToolResult:
-    line = describe(arguments)
-    given = arguments if isinstance(arguments, Mapping) else {}
+def _waiting(tool: str, given: Arguments) -> ToolResult:
+    line = describe(given.values)
     return ToolResult(
         ok=False,
         text=f"Waiting for approval: {line}",
         code="approval_required",
-        approval=Approval(tool, dict(given), line),
+        approval=Approval(tool, given.values, line),
     )
 
 
