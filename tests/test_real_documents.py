@@ -7,8 +7,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from memories_sdk import DOCUMENTS, MemoryStore
 from nbclient import NotebookClient
+
+from memories_sdk import DOCUMENTS, MemoryStore
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 
@@ -63,7 +64,7 @@ def test_real_documents_load_list_open_reorder_and_survive_a_restart(real_docume
 def test_the_curation_notebook_takes_a_folder_of_real_documents(
     real_documents, shared, tmp_path, monkeypatch
 ):
-    """The folder that a user names is loaded once; a second run, after a restart, changes nothing."""
+    """The folder that a user names is loaded once; a run after a restart changes nothing."""
     database = tmp_path / "curation.db"
     monkeypatch.setenv("MEMORIES_DOCUMENTS", str((shared / "data" / "memory_bank").resolve()))
     monkeypatch.setenv("MEMORIES_URL", str(database))
