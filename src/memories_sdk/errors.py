@@ -53,6 +53,10 @@ class MemoriesError(Exception):
         self.suggestion = suggestion
         super().__init__(f"{message} {suggestion}" if suggestion else message)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exception would call the class with the finished text, which is no argument of most.
+        return _rebuilt, (type(self), self.args), vars(self)
+
 
 class InvalidInput(MemoriesError, ValueError):
     """The call cannot be carried out as written; nothing was changed.
@@ -255,3 +259,10 @@ class MissingExtra(MemoriesError, ImportError):
             suggestion=f'Install them with: pip install "memories-sdk[{extra}]"',
         )
         self.extra = extra
+
+
+def _rebuilt(kind: type[MemoriesError], args: tuple[object, ...]) -> MemoriesError:
+    """Return an error as pickle found it, so that it can cross to another process."""
+    error = kind.__new__(kind)
+    error.args = args
+    return error
