@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from memories_sdk import MemoryStore, Vocabulary, widgets
+from memories_sdk import EditConflict, MemoryStore, Vocabulary, widgets
 from memories_sdk.widgets._place import Placed
 
 MARKER = "sesame-open-the-door"
@@ -90,7 +90,7 @@ def test_filter_and_search_narrow_together(page, shelf) -> None:
     page.ask("seek", query="üNÏQUE text")
     assert page.names() == ["tagged"]
     assert (page.widget.filter, page.widget.query) == ("plan", "üNÏQUE text")
-    assert page.ask("ids") == [id_of(shelf, "tagged")]
+    assert page.ask("ids") == [{"id": id_of(shelf, "tagged"), "version": 1}]
 
 
 def test_a_move_in_a_filtered_list_leaves_hidden_rows_in_order(page, shelf) -> None:
@@ -123,6 +123,114 @@ def test_a_vocabulary_declared_in_code_shows_by_itself(tmp_path) -> None:
         assert [each["label"] for each in panel.ask("types")["types"]] == ["Soups", "Stews"]
         assert panel.refused("narrow", type="plan") == "unknown_type"
         panel.widget.close()
+
+
+def test_groups_stand_in_the_order_of_the_vocabulary(page, shelf) -> None:
+    """Grouped, memories of one type stand under a heading; each keeps its place among them."""
+    page.ask("group", on=True)
+    window = page.ask("rows", offset=0, limit=100)
+    lines = [row.get("label") or row["name"] for row in window["rows"]]
+    assert lines == ["Plans", "a", "c", "Examples", "d", "Context", "b"]
+    assert (window["length"], window["total"]) == (7, 4)
+    assert window["groups"][1] == {"type": "examples", "start": 3, "count": 1}
+    page.ask("group", on=False)
+    assert page.names() == ["a", "b", "c", "d"]
+    assert shelf.list().total == 4
+
+
+def items_of(shelf, *names: str) -> list[dict[str, object]]:
+    """Return id and version of memories, as the page names them."""
+    heads = {head.name: head for head in shelf.list()}
+    return [{"id": str(heads[name].id), "version": heads[name].version} for name in names]
+
+
+def test_many_are_changed_one_by_one(page, shelf) -> None:
+    """What one memory refuses does not stop the others, and is said."""
+    items = items_of(shelf, "a", "b", "c")
+    shelf.save("b", "context", "theirs")
+    outcome = page.ask("retype", items=items, type="examples")
+    assert len(outcome["done"]) == 2
+    assert outcome["refused"] == ["The memory changed: you saw version 1, it is at version 2."]
+    assert {head.name: head.type for head in shelf.list()} == {
+        "a": "examples",
+        "b": "context",
+        "c": "examples",
+        "d": "examples",
+    }
+    page.ask("pin", items=items_of(shelf, "a", "d"), pinned=True)
+    assert [head.name for head in shelf.list() if head.pinned] == ["a", "d"]
+    assert page.refused("pin", items=[{"id": 1}], pinned=True) == "invalid"
+
+
+def test_many_are_deleted_and_brought_back(page, shelf) -> None:
+    """A bulk delete is undone as a whole."""
+    done = page.ask("remove", items=items_of(shelf, "a", "c"))["done"]
+    assert page.names() == ["b", "d"]
+    assert page.ask("bring_back", ids=done)["refused"] == []
+    assert sorted(page.names()) == ["a", "b", "c", "d"]
+
+
+def test_many_move_to_another_shelf_with_all_they_have(page, store, shelf, lab) -> None:
+    """A move between shelves keeps text, summary, tags and pin; nothing is lost on a refusal."""
+    shelf.save("a", "plan", summary="written", tags=["x"], pinned=True)
+    team = store.scope(acting_as=shelf.caller, principal=lab)
+    team.save("c", "plan", "theirs")
+    outcome = page.ask(
+        "shelve", items=items_of(shelf, "a", "c"), principal_id=lab.id, agent_id=None
+    )
+    assert len(outcome["done"]) == 1
+    assert outcome["refused"] == ["A memory [c] (type=plan) is there already."]
+    moved = team.get("a", "plan")
+    assert (moved.content, moved.summary, moved.tags, moved.pinned) == (
+        "# Body of a",
+        "written",
+        ("x",),
+        True,
+    )
+    assert team.get("c", "plan").content == "theirs"
+    assert page.names() == ["b", "c", "d"]
+
+
+def test_no_memory_moves_to_a_shelf_that_is_not_the_callers(page, shelf, bob) -> None:
+    """The target is resolved by the store, like the source."""
+    items = items_of(shelf, "a")
+    assert (
+        page.refused("shelve", items=items, principal_id=bob.id, agent_id=None) == "access_denied"
+    )
+    assert len(page.names()) == 4
+
+
+def test_a_move_that_cannot_end_leaves_no_copy(page, store, shelf, lab, monkeypatch) -> None:
+    """When the delete is refused after the copy, the copy goes again."""
+    items = items_of(shelf, "a")
+    delete = type(shelf).delete_by_id
+
+    def changed_meanwhile(scope, id, **options):
+        if scope.key == shelf.key:
+            raise EditConflict(1, None)
+        return delete(scope, id, **options)
+
+    monkeypatch.setattr(type(shelf), "delete_by_id", changed_meanwhile)
+    outcome = page.ask("shelve", items=items, principal_id=lab.id, agent_id=None)
+    assert (outcome["done"], len(outcome["refused"])) == ([], 1)
+    assert store.scope(acting_as=shelf.caller, principal=lab).list().total == 0
+    assert len(page.names()) == 4
+
+
+def test_shelves_are_all_the_caller_may_open_but_this_one(page, store, alice, lab) -> None:
+    """What memories can be moved to."""
+    agent = store.agents.create("writer", owner=alice)
+    assert page.ask("shelves") == [
+        {"principal_id": alice.id, "agent_id": agent.id, "name": "writer"},
+        {"principal_id": lab.id, "agent_id": None, "name": "lab"},
+    ]
+
+
+def test_find_and_replace_follows_the_rule_of_the_unique_anchor(page) -> None:
+    """The draft is rewritten by the same rule as an agent's replace; nothing is stored."""
+    assert page.ask("rewrite", text="red, blue", find="blue", new_text="green") == "red, green"
+    assert page.refused("rewrite", text="aaa", find="aa", new_text="b") == "anchor_not_unique"
+    assert page.refused("rewrite", text="aaa", find="x", new_text="b") == "anchor_not_found"
 
 
 def test_an_edit_carries_the_version_it_saw(page, shelf) -> None:

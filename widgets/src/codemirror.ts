@@ -1,7 +1,7 @@
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
 import { markdown, markdownKeymap } from "@codemirror/lang-markdown";
 import { HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { Annotation, Compartment, EditorSelection, EditorState } from "@codemirror/state";
+import { Annotation, Compartment, EditorSelection, EditorState, Text } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, placeholder } from "@codemirror/view";
 import { tags as t } from "@lezer/highlight";
 import { GFM } from "@lezer/markdown";
@@ -102,6 +102,16 @@ export function codeField(parent: HTMLElement, label: string, changed: () => voi
     },
     insert: (text) => {
       view.dispatch(view.state.replaceSelection(brokenLike(text, view.state)));
+    },
+    edit: (text) => {
+      // In a document every break counts one, whatever it is in the text.
+      const [now, next] = [view.state.doc.toString(), text.replaceAll(view.state.lineBreak, "\n")];
+      let from = 0;
+      while (from < Math.min(now.length, next.length) && now[from] === next[from]) from += 1;
+      let tail = 0;
+      while (tail < Math.min(now.length, next.length) - from && now.at(-1 - tail) === next.at(-1 - tail)) tail += 1;
+      const insert = Text.of(next.slice(from, next.length - tail).split("\n"));
+      view.dispatch({ changes: { from, to: now.length - tail, insert }, selection: { anchor: from + insert.length }, scrollIntoView: true });
     },
     select: (from, to) => {
       const inside = (at: number) => Math.min(at, view.state.doc.length);

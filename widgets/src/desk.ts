@@ -1,12 +1,13 @@
 import type { AnyModel } from "@anywidget/types";
 import { h, icon } from "./dom.ts";
 import { type Kernel, Refusal } from "./kernel.ts";
-import type { Changes, Traits } from "./wire.ts";
+import type { Changes, Item, Outcome, Traits } from "./wire.ts";
 
 /** What parts of a widget tell each other. `data`: memories changed, by anybody. */
 interface Events {
   place: undefined;
   filter: undefined;
+  grouped: undefined;
   query: undefined;
   selected: string | null;
   dirty: boolean;
@@ -112,6 +113,16 @@ export class Desk {
     }
   }
 
+  /** Changes several memories; what was refused is shown. Answers undefined when nothing was tried. */
+  async change(verb: string, items: Item[], args: object = {}): Promise<Outcome | undefined> {
+    const named = items.map(({ id, version }) => ({ id, version }));
+    const outcome = await this.attempt<Outcome>(verb, { items: named, ...args });
+    if (!outcome) return undefined;
+    if (outcome.refused.length) this.notify({ kind: "error", text: [...new Set(outcome.refused)].join(" ") });
+    this.tell("data", { ids: outcome.done, more: false });
+    return outcome;
+  }
+
   /** Shows why something could not be done. */
   complain(why: unknown): void {
     const { code, message, suggestion } = asRefusal(why);
@@ -213,6 +224,7 @@ export class Desk {
     follow("principal_id", place);
     follow("agent_id", place);
     follow("filter", () => this.tell("filter"));
+    follow("grouped", () => this.tell("grouped"));
     follow("selected", () => this.tell("selected", this.trait("selected")));
     follow("dirty", () => this.tell("dirty", this.trait("dirty")));
     follow("revision", () => void this.look());

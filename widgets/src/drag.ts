@@ -4,7 +4,8 @@ export interface Lane {
   view: HTMLElement;
   /** Height of a row in px. */
   row: number;
-  length: () => number;
+  /** First and last line that the row may land on. */
+  bounds: (from: number) => [number, number];
   /** The row `from` hangs at `top` px and would land on `to`. */
   hover: (from: number, to: number, top: number) => void;
   /** The drag is over. `to` is undefined when it was called off. */
@@ -33,8 +34,9 @@ export function drag(lane: Lane, press: PointerEvent, from: number): () => void 
   let frame = 0;
 
   const place = () => {
-    const top = Math.max(0, Math.min((lane.length() - 1) * row, inside(y) - hold));
-    to = Math.max(0, Math.min(lane.length() - 1, Math.floor((top + row / 2) / row)));
+    const [first, last] = lane.bounds(from);
+    const top = Math.max(first * row, Math.min(last * row, inside(y) - hold));
+    to = Math.max(first, Math.min(last, Math.floor((top + row / 2) / row)));
     lane.hover(from, to, top);
   };
   const scroll = () => {

@@ -6,6 +6,8 @@ export interface Field {
   set(text: string): void;
   /** Puts `text` in place of the selection. */
   insert(text: string): void;
+  /** Makes the text `text` by an edit that can be undone. */
+  edit(text: string): void;
   /** Selects the characters [from, to) and shows them. */
   select(from: number, to: number): void;
   selection(): [number, number];
@@ -39,6 +41,10 @@ export function plainField(parent: HTMLElement, label: string, changed: () => vo
     },
     insert: (text) => {
       area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+      changed();
+    },
+    edit: (text) => {
+      area.value = text;
       changed();
     },
     select: (from, to) => area.setSelectionRange(from, to),

@@ -4,6 +4,7 @@ import { type Field, plainField } from "./field.ts";
 import type * as CodeMirror from "./codemirror.ts";
 import { ago, mark, titled } from "./labels.ts";
 import { Preview } from "./preview.ts";
+import { ReplaceRow } from "./replace_row.ts";
 import type { Doc, TypeCount } from "./wire.ts";
 
 /** What a person may change, as the form holds it. An empty summary means: derive it. */
@@ -40,6 +41,9 @@ export class MarkdownEditor {
   readonly #save = h("button", { type: "submit", className: "msdk-button msdk-primary" }, "Save");
   readonly #previewButton = toggle("eye", "Preview");
   readonly #splitButton = toggle("columns", "Side by side");
+  readonly #replaceButton = toggle("replace", "Find and replace");
+  readonly #replace: ReplaceRow;
+  readonly #pin = h("button", { className: "msdk-icon-button msdk-group", title: "Pin", aria: { label: "Pin", pressed: "false" } }, icon("pin"));
   readonly #delete = h("button", { className: "msdk-button msdk-quiet msdk-danger" }, icon("trash"), "Delete");
   readonly #state = h("span", { className: "msdk-state" });
   readonly #size = h("span", { className: "msdk-size" });
@@ -67,6 +71,7 @@ export class MarkdownEditor {
       h("p", { className: "msdk-empty-title" }, "Nothing is open"),
       h("p", { className: "msdk-empty-text" }, "Choose a memory to read or edit it."),
     );
+    this.#replace = new ReplaceRow(desk, () => this.#field);
     this.#form = this.#build();
     this.el = h("div", { className: "msdk-editor" }, this.#empty, this.#form);
     this.#listen();
@@ -240,6 +245,19 @@ export class MarkdownEditor {
     await this.open(id);
   }
 
+  /** Pins at once: it is no part of the text, so it does not wait for a save. */
+  async #togglePin(): Promise<void> {
+    const doc = this.#doc;
+    if (!doc) return;
+    const changes = { pinned: !doc.pinned };
+    const now = await this.#desk.attempt<Doc>("save", { id: doc.id, changes, expected_version: doc.version });
+    if (!now || this.#doc !== doc) return;
+    this.#doc = now; // what is being typed stays, and stands on the new version
+    this.#pin.setAttribute("aria-pressed", String(now.pinned));
+    this.#desk.tell("data", { ids: [now.id], more: false });
+    this.#changed();
+  }
+
   // The form
 
   #build(): HTMLFormElement {
@@ -251,10 +269,12 @@ export class MarkdownEditor {
         { className: "msdk-form-top" },
         h("button", { className: "msdk-icon-button msdk-back", aria: { label: "Back to the list" }, on: { click: () => this.onLeave?.() } }, icon("back")),
         this.#name,
+        this.#pin,
         this.#kind,
       ),
       h("div", { className: "msdk-form-fields" }, field("Summary", this.#summary), field("Tags", this.#tags)),
-      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton), this.#size),
+      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#replaceButton), this.#size),
+      this.#replace.el,
       this.#panes,
       this.#ask,
       h("div", { className: "msdk-form-foot" }, this.#delete, this.#state, this.#save),
@@ -270,6 +290,11 @@ export class MarkdownEditor {
     this.#type.addEventListener("change", () => this.#choose(this.#type.value));
     this.#previewButton.addEventListener("click", () => this.#look(this.#view === "preview" ? "write" : "preview"));
     this.#splitButton.addEventListener("click", () => this.#look(this.#view === "split" ? "write" : "split"));
+    this.#replaceButton.addEventListener("click", () => {
+      this.#replaceButton.setAttribute("aria-pressed", String(this.#replace.toggle()));
+      if (this.#view === "preview") this.#look("write");
+    });
+    this.#pin.addEventListener("click", () => void this.#togglePin());
     this.#delete.addEventListener("click", () => {
       const name = this.#doc?.name ?? "";
       this.#question(`Delete “${name}”? You can undo it.`, [
@@ -318,6 +343,7 @@ export class MarkdownEditor {
     this.#making = false;
     this.#fill(draftOf(doc), same);
     this.#summary.placeholder = doc.derived && doc.summary ? doc.summary : DERIVES;
+    this.#pin.setAttribute("aria-pressed", String(doc.pinned));
     this.#show(true);
     this.#changed();
     if (this.#view !== "write") void this.#render();
@@ -373,7 +399,7 @@ export class MarkdownEditor {
   #show(on: boolean): void {
     this.#form.hidden = !on;
     this.#empty.hidden = on;
-    this.#delete.hidden = this.#making;
+    this.#delete.hidden = this.#pin.hidden = this.#making;
     this.#desk.root.dataset["open"] = String(on);
   }
 

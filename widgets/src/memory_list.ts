@@ -3,8 +3,9 @@ import { command, h, icon, shield, uid } from "./dom.ts";
 import { drag } from "./drag.ts";
 import type { Refusal } from "./kernel.ts";
 import { ago, count, mark, titled } from "./labels.ts";
-import { neighbour, Rows, shifted } from "./rows.ts";
-import type { Row, Window } from "./wire.ts";
+import { BulkBar } from "./bulk_bar.ts";
+import { isHeading, neighbour, Rows, shifted } from "./rows.ts";
+import type { Heading, Item, Row, Window } from "./wire.ts";
 
 /** Height of a row in px; the style sheet draws to the same measure. */
 const ROW = 58;
@@ -38,7 +39,8 @@ export class MemoryList {
   #asking = new Set<number>();
   #active = 0;
   #anchor = 0;
-  #marked = new Set<string>();
+  #marked = new Map<string, number>();
+  readonly #bulk: BulkBar;
   #dragged: Carried | undefined;
   #carried: Carried | undefined; // by key, not sent yet
   #held = false; // the carried row was picked up with m, so plain arrows move it
@@ -52,7 +54,7 @@ export class MemoryList {
     this.#create = create;
     const help = h("p", { className: "msdk-sr", id: uid("help") });
     help.textContent =
-      "Arrows go through the memories, Enter opens one, Space selects. Alt with an arrow moves it; " +
+      "Arrows go through the memories, Enter opens one, Space selects, P pins. Alt with an arrow moves it; " +
       "or M picks it up, arrows carry it, Enter drops it. Escape puts it back.";
     this.#view = shield(
       h(
@@ -61,19 +63,16 @@ export class MemoryList {
         this.#canvas,
       ),
     );
-    this.el = h("div", { className: "msdk-list" }, this.#view, this.#blank, help);
+    this.#bulk = new BulkBar(desk, () => this.#mark([]));
+    this.el = h("div", { className: "msdk-list" }, this.#view, this.#blank, this.#bulk.el, help);
     this.#listen();
     desk.on("place", () => this.#reset());
     desk.on("filter", () => this.#reset());
+    desk.on("grouped", () => this.#reset());
     desk.on("query", () => this.#reset());
     desk.on("data", () => void this.refresh());
     desk.on("refused", (why) => this.#refuse(why));
     desk.on("selected", (id) => this.#follow(id));
-  }
-
-  /** The ids that are selected, in no order. */
-  get marked(): string[] {
-    return [...this.#marked];
   }
 
   /** Reads the visible part again; keeps the focus, the place and the row at the top of the view. */
@@ -117,15 +116,16 @@ export class MemoryList {
   #take(window: Window, top: number): void {
     const anchor = this.#rows.at(top)?.id;
     const active = this.#rows.at(this.#active)?.id;
-    this.#rows = new Rows(window.total);
+    this.#rows = new Rows(window);
     this.#rows.fill(window);
     this.#all = window.all;
     this.#loaded = true;
     this.#refusal = undefined;
     const now = active ? this.#rows.indexOf(active) : -1;
-    this.#active = Math.max(0, now >= 0 ? now : Math.min(this.#active, window.total - 1));
+    this.#active = now >= 0 ? now : this.#rows.memory(this.#active, 1);
+    this.#refreshMarks();
     const at = anchor && top > 0 ? this.#rows.indexOf(anchor) : -1;
-    this.#canvas.style.height = `${window.total * ROW}px`;
+    this.#canvas.style.height = `${window.length * ROW}px`;
     if (at >= 0 && at !== top) this.#view.scrollTop += (at - top) * ROW;
     this.#draw();
   }
@@ -141,15 +141,15 @@ export class MemoryList {
 
   #draw(): void {
     const { scrollTop, clientHeight } = this.#view;
-    const total = this.#rows.length;
+    const { length } = this.#rows;
     const first = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
-    const last = Math.min(total, Math.ceil((scrollTop + (clientHeight || 480)) / ROW) + SPARE);
-    this.#canvas.style.height = `${total * ROW}px`;
+    const last = Math.min(length, Math.ceil((scrollTop + (clientHeight || 480)) / ROW) + SPARE);
+    this.#canvas.style.height = `${length * ROW}px`;
     const wanted = new Set<number>();
     for (let i = first; i < last; i += 1) wanted.add(i);
-    if (total) wanted.add(Math.min(this.#active, total - 1)); // the focused row exists however far one scrolls
+    if (length) wanted.add(Math.min(this.#active, length - 1)); // the focused row exists however far one scrolls
     if (this.#dragged) wanted.add(this.#dragged.from);
-    this.#place([...wanted].sort((a, b) => a - b).map((i) => this.#node(i, total)));
+    this.#place([...wanted].sort((a, b) => a - b).map((i) => this.#node(i)));
     const active = this.#rows.at(this.#active);
     if (active) this.#view.setAttribute("aria-activedescendant", `${this.#stem}-${active.id}`);
     else this.#view.removeAttribute("aria-activedescendant");
@@ -175,12 +175,12 @@ export class MemoryList {
     });
   }
 
-  #node(index: number, total: number): HTMLElement {
-    const row = this.#rows.at(index);
-    const key = row?.id ?? `blank ${index}`;
+  #node(index: number): HTMLElement {
+    const line = this.#rows.line(index);
+    const key = line?.id ?? `blank ${index}`;
     let node = this.#nodes.get(key);
     if (!node) {
-      node = row ? h("div", { className: "msdk-row", role: "option", id: `${this.#stem}-${row.id}` }) : skeleton();
+      node = line ? (isHeading(line) ? heading(line) : h("div", { className: "msdk-row", role: "option", id: `${this.#stem}-${line.id}` })) : skeleton();
       this.#nodes.set(key, node);
     }
     const hand = this.#dragged;
@@ -188,16 +188,16 @@ export class MemoryList {
     const lifted = hand?.from === index;
     node.style.transform = `translateY(${lifted ? (hand.top ?? 0) : shown * ROW}px)`;
     node.classList.toggle("msdk-lifted", lifted);
-    if (row) this.#dress(node, row, index, total);
+    if (line && !isHeading(line)) this.#dress(node, line, index);
     return node;
   }
 
-  #dress(node: HTMLElement, row: Row, index: number, total: number): void {
+  #dress(node: HTMLElement, row: Row, index: number): void {
     const marked = this.#marked.has(row.id);
     node.dataset["id"] = row.id;
     node.setAttribute("aria-selected", String(marked));
-    node.setAttribute("aria-posinset", String(index + 1));
-    node.setAttribute("aria-setsize", String(total));
+    node.setAttribute("aria-posinset", String(this.#rows.place(index)));
+    node.setAttribute("aria-setsize", String(this.#rows.total));
     node.classList.toggle("msdk-active", index === this.#active);
     node.classList.toggle("msdk-carried", this.#held && this.#carried?.id === row.id);
     node.classList.toggle("msdk-open", this.#desk.trait("selected") === row.id);
@@ -256,7 +256,7 @@ export class MemoryList {
     if (turn !== this.#turn) return;
     this.#asking.delete(offset);
     if (!window) return;
-    if (window.total !== this.#rows.length) void this.refresh();
+    if (window.length !== this.#rows.length) void this.refresh();
     else {
       this.#rows.fill(window);
       this.#draw();
@@ -265,40 +265,59 @@ export class MemoryList {
 
   // Focus and selection
 
-  #go(index: number): void {
+  #go(index: number, step = 1): void {
     if (!this.#rows.length) return;
-    this.#active = Math.max(0, Math.min(this.#rows.length - 1, index));
+    this.#active = this.#rows.memory(index, step);
     const top = this.#active * ROW;
     const { scrollTop, clientHeight } = this.#view;
-    if (top < scrollTop) this.#view.scrollTop = top;
+    if (top < scrollTop) this.#view.scrollTop = top - (this.#rows.line(this.#active - 1) && isHeading(this.#rows.line(this.#active - 1)) ? ROW : 0);
     else if (top + ROW > scrollTop + clientHeight) this.#view.scrollTop = top + ROW - clientHeight;
     this.#draw();
   }
 
-  #mark(ids: Iterable<string>): void {
-    this.#marked = new Set(ids);
-    this.el.classList.toggle("msdk-many", this.#marked.size > 1);
-    this.el.dispatchEvent(new CustomEvent("marked"));
+  #mark(items: Iterable<Item>): void {
+    this.#marked = new Map([...items].map(({ id, version }) => [id, version]));
+    this.#showMarks();
+  }
+
+  /** The marks of rows that are on the page follow their versions. */
+  #refreshMarks(): void {
+    for (const id of this.#marked.keys()) {
+      const row = this.#rows.at(this.#rows.indexOf(id));
+      if (row) this.#marked.set(id, row.version);
+    }
+    this.#showMarks();
+  }
+
+  #showMarks(): void {
+    const many = this.#marked.size > 1;
+    this.el.classList.toggle("msdk-many", many);
+    this.#bulk.show(many ? [...this.#marked].map(([id, version]) => ({ id, version })) : []);
+    this.#draw();
   }
 
   #toggle(index: number): void {
-    const id = this.#rows.at(index)?.id;
-    if (!id) return;
-    const next = new Set(this.#marked);
-    if (!next.delete(id)) next.add(id);
+    const row = this.#rows.at(index);
+    if (!row) return;
+    if (!this.#marked.delete(row.id)) this.#marked.set(row.id, row.version);
     this.#anchor = index;
-    this.#mark(next);
-    this.#draw();
+    this.#showMarks();
   }
 
   #range(to: number): void {
-    const ids: string[] = [];
+    const rows: Row[] = [];
     for (let i = Math.min(this.#anchor, to); i <= Math.max(this.#anchor, to); i += 1) {
-      const id = this.#rows.at(i)?.id;
-      if (id) ids.push(id);
+      const row = this.#rows.at(i);
+      if (row) rows.push(row);
     }
-    this.#mark(ids);
-    this.#draw();
+    this.#mark(rows);
+  }
+
+  async #pin(index: number): Promise<void> {
+    const row = this.#rows.at(index);
+    if (!row) return;
+    const done = await this.#desk.change("pin", [row], { pinned: !row.pinned });
+    if (done) this.#desk.say(`${row.name} ${row.pinned ? "is pinned no more" : "pinned"}.`);
   }
 
   async #open(index: number): Promise<void> {
@@ -307,16 +326,16 @@ export class MemoryList {
     this.#go(index);
     this.#anchor = index;
     if (!(await this.#desk.mayLeave())) return;
-    this.#mark([row.id]);
+    this.#mark([row]);
     this.#desk.tell("selected", row.id); // at once; the kernel's trait comes after
-    this.#draw();
     await this.#desk.attempt("select", { id: row.id });
     this.#draw();
   }
 
   #follow(id: string | null): void {
     const index = id ? this.#rows.indexOf(id) : -1;
-    if (id) this.#mark([id]);
+    const row = this.#rows.at(index);
+    if (row) this.#mark([row]);
     else if (this.#marked.size === 1) this.#mark([]);
     if (index >= 0 && index !== this.#active && !this.#dragged && !this.#carried) this.#active = index;
     this.#draw();
@@ -361,7 +380,7 @@ export class MemoryList {
       {
         view: this.#view,
         row: ROW,
-        length: () => this.#rows.length,
+        bounds: (from) => this.#rows.bounds(from),
         hover: (from, to, top) => {
           this.#dragged = { id, from, to, top };
           this.#canvas.classList.add("msdk-dragging");
@@ -390,12 +409,13 @@ export class MemoryList {
     else if (event.key === "Escape") this.#escape();
     else if (this.#held && ["Enter", " ", "m"].includes(event.key)) this.#settle();
     else if (step && event.shiftKey) {
-      this.#go(this.#active + step);
+      this.#go(this.#active + step, step);
       this.#range(this.#active);
     } else if (step || jump) this.#walk(step || jump);
     else if (event.key === "Enter") void this.#open(this.#active);
     else if (event.key === " ") this.#toggle(this.#active);
-    else if (event.key === "m" && !command(event)) this.#pick();
+    else if (event.key === "m" && !command(event)) this.#lift();
+    else if (event.key === "p" && !command(event)) void this.#pin(this.#active);
     else if (event.key === "a" && command(event)) void this.#markAll();
     else return;
     event.preventDefault();
@@ -404,25 +424,24 @@ export class MemoryList {
   #walk(by: number): void {
     this.#settle();
     this.#last = undefined;
-    this.#go(this.#active + by);
+    this.#go(this.#active + by, by);
     this.#anchor = this.#active;
   }
 
   async #markAll(): Promise<void> {
-    const ids = await this.#desk.attempt<string[]>("ids");
-    if (!ids) return;
-    this.#mark(ids);
-    this.#draw();
-    this.#desk.say(`${count(ids.length)} selected.`);
+    const items = await this.#desk.attempt<Item[]>("ids");
+    if (!items) return;
+    this.#mark(items);
+    this.#desk.say(`${count(items.length)} selected.`);
   }
 
-  #pick(): void {
+  #lift(): void {
     const row = this.#rows.at(this.#active);
     if (!row) return;
     this.#held = true;
     this.#carried = { id: row.id, from: this.#active, to: this.#active };
     this.#draw();
-    this.#desk.say(`${row.name} picked up, position ${this.#active + 1} of ${this.#rows.length}.`);
+    this.#desk.say(`${row.name} picked up, ${this.#spot(this.#active)}.`);
   }
 
   /** Moves the active row here; the kernel hears of it once the keys rest. */
@@ -430,13 +449,14 @@ export class MemoryList {
     const row = this.#rows.at(this.#active);
     if (!row) return;
     const carried = (this.#carried ??= { id: row.id, from: this.#active, to: this.#active });
-    const to = Math.max(0, Math.min(this.#rows.length - 1, carried.to + by));
+    const [first, last] = this.#rows.bounds(carried.to);
+    const to = Math.max(first, Math.min(last, carried.to + by));
     if (to !== carried.to) {
       this.#rows.move(carried.to, to);
       carried.to = to;
       this.#go(to);
     }
-    this.#desk.say(`${row.name}, position ${to + 1} of ${this.#rows.length}.`);
+    this.#desk.say(`${row.name}, ${this.#spot(to)}.`);
     clearTimeout(this.#rest);
     if (!this.#held) this.#rest = setTimeout(() => this.#settle(), REST);
   }
@@ -450,7 +470,7 @@ export class MemoryList {
     this.#held = false;
     if (!carried) return;
     const name = this.#rows.at(carried.to)?.name ?? "";
-    if (held) this.#desk.say(`${name} dropped at position ${carried.to + 1} of ${this.#rows.length}.`);
+    if (held) this.#desk.say(`${name} dropped at ${this.#spot(carried.to)}.`);
     if (carried.from === carried.to) return this.#freed();
     this.#last = this.#last?.id === carried.id ? { ...carried, from: this.#last.from } : carried;
     void this.#send(carried);
@@ -470,9 +490,13 @@ export class MemoryList {
     if (at < 0) return;
     this.#rows.move(at, origin.from);
     this.#go(origin.from);
-    this.#desk.say(`${this.#rows.at(origin.from)?.name ?? ""} put back to position ${origin.from + 1}.`);
+    this.#desk.say(`${this.#rows.at(origin.from)?.name ?? ""} put back to ${this.#spot(origin.from)}.`);
     if (back === carried && origin === carried) this.#freed();
     else void this.#send({ id: back.id, from: at, to: origin.from });
+  }
+
+  #spot(index: number): string {
+    return `position ${this.#rows.place(index)} of ${this.#rows.total}`;
   }
 
   async #send(move: Carried): Promise<void> {
@@ -484,7 +508,7 @@ export class MemoryList {
     try {
       if (!next) throw new Error("The rows around it are not loaded yet.");
       await this.#desk.ask("move", { id: move.id, ...next });
-      this.#desk.say(`${name} moved to position ${move.to + 1} of ${this.#rows.length}.`);
+      this.#desk.say(`${name} moved to ${this.#spot(move.to)}.`);
     } catch (why) {
       const at = this.#rows.indexOf(move.id);
       if (at >= 0) this.#rows.move(at, move.from);
@@ -492,7 +516,7 @@ export class MemoryList {
       this.#last = undefined;
       this.#draw();
       this.#desk.complain(why);
-      this.#desk.say(`${name} slid back to position ${move.from + 1}.`);
+      this.#desk.say(`${name} slid back to ${this.#spot(move.from)}.`);
       this.#missed = true;
     }
     this.#freed();
@@ -523,6 +547,7 @@ function face(row: Row): Node[] {
         kind,
         h("bdi", { className: "msdk-name" }, row.name),
         row.pinned ? h("span", { className: "msdk-pin", title: "Pinned" }, icon("pin"), h("span", { className: "msdk-sr" }, "pinned")) : null,
+        h("time", { className: "msdk-time", dateTime: row.updated, title: new Date(row.updated).toLocaleString() }, ago(row.updated)),
       ),
       h(
         "span",
@@ -531,13 +556,14 @@ function face(row: Row): Node[] {
         ...row.tags.slice(0, 2).map((tag) => h("bdi", { className: "msdk-tag" }, tag)),
       ),
     ),
-    h(
-      "span",
-      { className: "msdk-row-end" },
-      h("time", { className: "msdk-time", dateTime: row.updated, title: new Date(row.updated).toLocaleString() }, ago(row.updated)),
-      h("span", { className: "msdk-tick", title: "Select", aria: { hidden: "true" } }, icon("check")),
-    ),
+    h("span", { className: "msdk-tick", title: "Select", aria: { hidden: "true" } }, icon("check")),
   ];
+}
+
+function heading({ heading: type, label, count: n }: Heading): HTMLElement {
+  const line = h("div", { className: "msdk-heading", aria: { hidden: "true" } }, h("span", { className: "msdk-dot" }), label, h("span", { className: "msdk-count" }, n.toLocaleString("en")));
+  line.style.setProperty("--hue", String(mark(type).hue));
+  return line;
 }
 
 function skeleton(): HTMLElement {

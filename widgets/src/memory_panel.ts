@@ -39,6 +39,7 @@ export class MemoryPanel {
         "div",
         { className: "msdk-tools" },
         filter.el,
+        filter.groupButton,
         searchBox(desk),
         h("button", { className: "msdk-button msdk-primary msdk-new", on: { click: create } }, icon("plus"), "New memory"),
       ),

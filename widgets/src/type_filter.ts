@@ -1,11 +1,13 @@
 import { asRefusal, type Desk } from "./desk.ts";
-import { h } from "./dom.ts";
+import { h, icon } from "./dom.ts";
 import { mark } from "./labels.ts";
 import type { TypeCount, Types } from "./wire.ts";
 
 /** One toggle button per type, with its count; the one that is pressed narrows the list, pressed again it widens it. */
 export class TypeFilter {
   readonly el = h("div", { className: "msdk-chips", role: "group", aria: { label: "Type filter" } });
+  /** Puts memories of one type together. */
+  readonly groupButton = h("button", { className: "msdk-icon-button msdk-group", title: "Group by type", aria: { label: "Group by type", pressed: "false" } }, icon("groups"));
   readonly #desk: Desk;
   #types: Types = { types: [], all: 0 };
   #shown: ((types: TypeCount[]) => void) | undefined;
@@ -17,6 +19,10 @@ export class TypeFilter {
     desk.on("place", load);
     desk.on("data", load);
     desk.on("filter", () => this.#draw(desk.trait("filter")));
+    const grouped = () => this.groupButton.setAttribute("aria-pressed", String(desk.trait("grouped")));
+    this.groupButton.addEventListener("click", () => void desk.attempt("group", { on: !desk.trait("grouped") }));
+    desk.on("grouped", grouped);
+    grouped();
   }
 
   async load(): Promise<void> {

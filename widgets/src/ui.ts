@@ -36,7 +36,7 @@ const PARTS: Record<string, (desk: Desk) => HTMLElement> = {
     const filter = new TypeFilter(desk);
     void filter.load();
     desk.watch();
-    return card("msdk-tools", filter.el);
+    return card("msdk-tools", filter.el, filter.groupButton);
   },
   MemoryList: (desk) => {
     const list = new MemoryList(desk);

@@ -16,12 +16,50 @@ export interface Doc extends Row {
   derived: boolean;
 }
 
-/** A window of the list. `total` counts what the filter and the search let through, `all` the whole shelf. */
+/** The line above the memories of one type. */
+export interface Heading {
+  id: string;
+  heading: string;
+  label: string;
+  count: number;
+}
+
+export type Line = Row | Heading;
+
+/** Where a group stands: its heading on line `start`, its memories on the `count` lines after. */
+export interface Group {
+  type: string;
+  start: number;
+  count: number;
+}
+
+/** A window of the list. `length` counts its lines, `total` the memories that match, `all` those of the shelf. */
 export interface Window {
   offset: number;
-  rows: Row[];
+  rows: Line[];
+  length: number;
   total: number;
   all: number;
+  groups: Group[];
+}
+
+/** A memory as a change of many names it: with the version that the person saw. */
+export interface Item {
+  id: string;
+  version: number;
+}
+
+/** What a change of many did. */
+export interface Outcome {
+  done: string[];
+  refused: string[];
+}
+
+/** A shelf that memories can be moved to. */
+export interface ShelfName {
+  principal_id: number;
+  agent_id: number | null;
+  name: string;
 }
 
 /** One type of the vocabulary: its plural, how many memories have it, how long a body of it may be. */
@@ -68,6 +106,7 @@ export interface Traits {
   principal_id: number;
   agent_id: number | null;
   filter: string | null;
+  grouped: boolean;
   selected: string | null;
   dirty: boolean;
   revision: number;

@@ -1,7 +1,7 @@
 import type { AnyModel } from "@anywidget/types";
 import { Kernel } from "../src/kernel.ts";
 import { mount } from "../src/ui.ts";
-import type { Agent, Doc, Principal, Row, Traits } from "../src/wire.ts";
+import type { Agent, Doc, Group, Item, Line, Principal, Row, Traits } from "../src/wire.ts";
 
 type Args = any; // what arrives over a comm has no type; the kernel's half checks it
 type Ear = (...args: unknown[]) => void;
@@ -44,6 +44,7 @@ export class FakeModel {
     principal_id: 1,
     agent_id: null,
     filter: null,
+    grouped: false,
     selected: null,
     dirty: false,
     revision: 0,
@@ -143,6 +144,20 @@ export class FakeModel {
     return this.docs.filter((doc) => (filter === null || doc.type === filter) && `${doc.name} ${doc.summary}`.toLowerCase().includes(this.query));
   }
 
+  #each(items: Item[], change: (doc: Doc) => void): object {
+    const refused: string[] = [];
+    const done: string[] = [];
+    for (const { id, version } of items) {
+      const doc = this.#find(id);
+      if (doc.version === version) {
+        change(doc);
+        doc.version += 1;
+        done.push(id);
+      } else refused.push(`The memory changed: you saw version ${version}.`);
+    }
+    return { done, refused };
+  }
+
   #expect(doc: Doc, version: number): void {
     if (doc.version !== version) throw new Refused("edit_conflict", `The memory changed: you saw version ${version}, it is at version ${doc.version}.`);
   }
@@ -166,10 +181,30 @@ export class FakeModel {
     },
     select: ({ id }) => this.set("selected", id),
     note: ({ dirty }) => this.set("dirty", dirty),
-    ids: () => this.#matching().map(({ id }) => id),
+    ids: () => this.#matching().map(({ id, version }) => ({ id, version })),
     rows: ({ offset, limit }) => {
-      const all = this.#matching();
-      return { offset, rows: all.slice(offset, offset + limit), total: all.length, all: this.docs.length };
+      const found = this.#matching();
+      const [lines, groups] = this.#traits.grouped ? grouped(found) : [found, []];
+      return { offset, rows: lines.slice(offset, offset + limit), length: lines.length, total: found.length, all: this.docs.length, groups };
+    },
+    group: ({ on }) => this.set("grouped", on),
+    pin: ({ items, pinned }) => this.#each(items, (doc) => void Object.assign(doc, { pinned })),
+    retype: ({ items, type }) => this.#each(items, (doc) => void Object.assign(doc, { type })),
+    remove: ({ items }) =>
+      this.#each(items, (doc) => {
+        this.gone.set(doc.id, doc);
+        this.docs.splice(this.docs.indexOf(doc), 1);
+      }),
+    bring_back: ({ ids }) => {
+      for (const id of ids) this.docs.push(this.gone.get(id) as Doc);
+      return { done: ids, refused: [] };
+    },
+    shelves: () => [{ principal_id: 2, agent_id: null, name: "lab" }],
+    shelve: ({ items }) => this.#each(items, (doc) => void this.docs.splice(this.docs.indexOf(doc), 1)),
+    rewrite: ({ text, find, new_text }) => {
+      const places = String(text).split(find).length - 1;
+      if (places !== 1) throw new Refused("anchor_not_unique", `find matches ${places} occurrences.`);
+      return String(text).replace(find, () => new_text);
     },
     changes: ({ since }) => {
       const ids = since === null ? [] : this.changed.slice(since);
@@ -208,6 +243,18 @@ export class FakeModel {
     },
     preview: ({ text }) => `<p>${text}</p>`,
   };
+}
+
+/** Lines with a heading above each type, and where the groups stand. */
+function grouped(rows: Row[]): [Line[], Group[]] {
+  const lines: Line[] = [];
+  const groups: Group[] = [];
+  for (const type of new Set(rows.map((row) => row.type))) {
+    const some = rows.filter((row) => row.type === type);
+    groups.push({ type, start: lines.length, count: some.length });
+    lines.push({ id: `group ${type}`, heading: type, label: `${type}s`, count: some.length }, ...some);
+  }
+  return [lines, groups];
 }
 
 export interface Stage {

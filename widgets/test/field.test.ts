@@ -27,6 +27,22 @@ describe.each([
   });
 });
 
+describe("an edit from outside", () => {
+  it.each([
+    ["one two three", "one 2 three"],
+    ["a\r\nb\r\nc", "a\r\nB\r\nC\r\nc"],
+    ["", "x"],
+    ["aaa", "aa"],
+    ["aa", "aaa"],
+  ])("makes %j into %j", (before, after) => {
+    const field = codeField(document.createElement("div"), "Body", () => undefined);
+    field.set(before);
+    field.edit(after);
+    expect(field.get()).toBe(after);
+    field.destroy();
+  });
+});
+
 describe("line ends", () => {
   it.each([
     ["a\nb", "\n"],

@@ -139,6 +139,90 @@ describe("the list", () => {
   });
 });
 
+describe("several at once", () => {
+  const choice = (name: string, text: string): void => {
+    const select = at<HTMLSelectElement>(`select[aria-label='${name}']`);
+    select.value = [...select.options].find((one) => one.textContent === text)?.value ?? "";
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+
+  it("offers its bar from two on", async () => {
+    await open(new FakeModel(3));
+    press(list(), " ");
+    expect(at("[role=toolbar]").hidden).toBe(true);
+    press(list(), "ArrowDown");
+    press(list(), " ");
+    await settled(5);
+    expect(at("[role=toolbar]").textContent).toContain("2 selected");
+  });
+
+  it("gives all another type, and moves all to another shelf", async () => {
+    const model = new FakeModel(3);
+    await open(model);
+    press(list(), "a", { ctrlKey: true });
+    await settled(5);
+    choice("Set kind", "Examples");
+    await settled(5);
+    expect(model.docs.map((doc) => doc.type)).toEqual(["examples", "examples", "examples"]);
+    choice("Move to", "lab");
+    await settled(5);
+    expect(model.last("shelve")).toMatchObject({ principal_id: 2, agent_id: null });
+    expect(shown()).toEqual([]);
+  });
+
+  it("deletes all, and brings them back", async () => {
+    const model = new FakeModel(4);
+    await open(model);
+    press(list(), "ArrowDown");
+    press(list(), "ArrowDown", { shiftKey: true });
+    await settled(5);
+    button("Remove").click();
+    await settled(5);
+    expect(model.names).toEqual(["memory 0", "memory 3"]);
+    button("Undo").click();
+    await settled(5);
+    expect(model.names.length).toBe(4);
+  });
+
+  it("says which were refused", async () => {
+    const model = new FakeModel(2);
+    await open(model);
+    press(list(), "a", { ctrlKey: true });
+    await settled(5);
+    model.elsewhere("id-1", {});
+    button("Pin").click();
+    await settled(5);
+    expect(model.docs.map((doc) => doc.pinned)).toEqual([true, false]);
+    expect(at("[role=alert]").textContent).toContain("The memory changed");
+  });
+
+  it("pins the focused row by p", async () => {
+    const model = new FakeModel(2);
+    await open(model);
+    press(list(), "p");
+    await settled(5);
+    expect(model.docs[0]?.pinned).toBe(true);
+    expect(said()).toBe("memory 0 pinned.");
+  });
+});
+
+describe("groups by type", () => {
+  it("put memories of one type together, and keep a moved row among them", async () => {
+    await open(new FakeModel(8));
+    at("button[aria-label='Group by type']").click();
+    await settled(5);
+    expect(shown().slice(0, 4)).toEqual(["memory 0", "memory 4", "memory 1", "memory 5"]);
+    expect(all(".msdk-heading").map((one) => one.textContent)).toEqual(["plans2", "documentations2", "exampless2", "contexts2"]);
+    press(list(), "m");
+    press(list(), "End");
+    press(list(), "Enter");
+    await settled(5);
+    expect(panel.model.last("move")).toEqual({ id: "id-0", after: "id-4" });
+    press(list(), "ArrowDown");
+    expect(at(".msdk-active .msdk-name").textContent).toBe("memory 1");
+  });
+});
+
 describe("the filter, the search and the place", () => {
   it("narrows to a type and widens again", async () => {
     await open(new FakeModel(8));
@@ -311,6 +395,39 @@ describe("the editor", () => {
     await settled(5);
     expect(model.last("create")).toEqual({ name: "fresh", type: "documentation", content: "text", tags: [] });
     expect(shown()).toContain("fresh");
+  });
+
+  it("replaces a passage that is unique, and says why it does not", async () => {
+    const model = new FakeModel();
+    model.add({ name: "twice", content: "red and red and blue" });
+    await open(model);
+    await choose(0);
+    button("Find and replace").click();
+    type("Find", "red");
+    type("'Put there'", "green");
+    button("Replace").click();
+    await settled(5);
+    expect(at(".msdk-replace-says").textContent).toContain("matches 2");
+    expect(button("Save").disabled).toBe(true);
+    type("Find", "blue");
+    button("Replace").click();
+    await settled(5);
+    expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("red and red and green");
+    expect(button("Save").disabled).toBe(false);
+    expect(model.verbs()).not.toContain("save");
+  });
+
+  it("pins without waiting for a save, and keeps what is typed", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    await choose(0);
+    type("Body", "typed");
+    at("button[aria-label=Pin]").click();
+    await settled(5);
+    expect(model.docs[0]).toMatchObject({ pinned: true, content: "# Body 0" });
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(model.docs[0]).toMatchObject({ pinned: true, content: "typed" });
   });
 
   it("shows the preview in a shadow root, where its ids and scripts reach nobody", async () => {

@@ -3,17 +3,18 @@ import { neighbour, Rows, shifted } from "../src/rows.ts";
 import type { Row } from "../src/wire.ts";
 
 const row = (id: string): Row => ({ id, name: id, type: "plan", summary: "", tags: [], pinned: false, updated: "", version: 1 });
+const blank = (length: number): Rows => new Rows({ length, total: length, groups: [] });
 const filled = (...ids: string[]): Rows => {
-  const rows = new Rows(ids.length);
-  rows.fill({ offset: 0, rows: ids.map(row), total: ids.length, all: ids.length });
+  const rows = blank(ids.length);
+  rows.fill({ offset: 0, rows: ids.map(row) });
   return rows;
 };
 const order = (rows: Rows): string => Array.from({ length: rows.length }, (_, i) => rows.at(i)?.id ?? "-").join("");
 
 describe("Rows", () => {
   it("knows what it was told and no more", () => {
-    const rows = new Rows(5);
-    rows.fill({ offset: 2, rows: [row("c"), row("d")], total: 5, all: 5 });
+    const rows = blank(5);
+    rows.fill({ offset: 2, rows: [row("c"), row("d")] });
     expect(order(rows)).toBe("--cd-");
     expect(rows.gap(2, 4)).toBe(-1);
     expect(rows.gap(0, 4)).toBe(0);
@@ -22,8 +23,8 @@ describe("Rows", () => {
   });
 
   it("never grows by a window that reaches over its end", () => {
-    const rows = new Rows(1);
-    rows.fill({ offset: 0, rows: [row("a"), row("b")], total: 2, all: 2 });
+    const rows = blank(1);
+    rows.fill({ offset: 0, rows: [row("a"), row("b")] });
     expect(order(rows)).toBe("a");
   });
 
@@ -49,7 +50,7 @@ describe("neighbour", () => {
   });
 
   it("names nobody where the rows around are unknown", () => {
-    expect(neighbour(new Rows(4), 0, 2)).toBeUndefined();
+    expect(neighbour(blank(4), 0, 2)).toBeUndefined();
   });
 });
 
@@ -62,5 +63,24 @@ describe("shifted", () => {
       rows.move(from, to);
       expect([...seen].sort((x, y) => x[0] - y[0]).map(([, id]) => id).join("")).toBe(order(rows));
     }
+  });
+});
+
+describe("groups", () => {
+  const groups = [{ type: "plan", start: 0, count: 2 }, { type: "context", start: 3, count: 1 }];
+  const rows = new Rows({ length: 5, total: 3, groups });
+
+  it("keep a row among its own kind", () => {
+    expect([1, 2, 4].map((index) => rows.bounds(index))).toEqual([[1, 2], [1, 2], [4, 4]]);
+    expect(blank(3).bounds(1)).toEqual([0, 2]);
+  });
+
+  it("do not count as memories", () => expect([1, 2, 4].map((index) => rows.place(index))).toEqual([1, 2, 3]));
+
+  it("are stepped over by the focus", () => {
+    expect(rows.memory(0, -1)).toBe(1);
+    expect(rows.memory(3, 1)).toBe(4);
+    expect(rows.memory(3, -1)).toBe(2);
+    expect(rows.memory(99, 1)).toBe(4);
   });
 });

@@ -15,7 +15,7 @@ import threading
 import types
 import typing
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar, Final, TypeVar
 
@@ -124,11 +124,16 @@ class _Verb:
         self._method = method
         self._parameters = inspect.signature(method).parameters
 
+    @cached_property
+    def _hints(self) -> dict[str, object]:
+        # Not before the first call: a class may name what its module defines further down.
+        return typing.get_type_hints(self._method)
+
     def __call__(self, widget: Bridge, args: object) -> object:
         given = {} if args is None else args
         if not isinstance(given, dict):
             raise InvalidInput("args must be an object.")
-        hints = typing.get_type_hints(self._method)
+        hints = self._hints
         for name, parameter in self._parameters.items():
             if name != "self" and name not in given and parameter.default is parameter.empty:
                 raise InvalidInput(f"{name} is missing.", field=name)

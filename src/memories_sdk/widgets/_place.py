@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from memories_sdk.scope import Scope
     from memories_sdk.store import MemoryStore
 
-SHARED: Final = ("principal_id", "agent_id", "filter", "query", "selected", "revision")
+SHARED: Final = (
+    "principal_id",
+    "agent_id",
+    "filter",
+    "grouped",
+    "query",
+    "selected",
+    "revision",
+)
 """The traits that `wire` keeps in step."""
 
 MAX_CHANGES: Final = 200
@@ -64,12 +72,7 @@ class Placed(Bridge):
             AccessDenied: The caller may not act as that principal, or not any more.
             NotFound: The agent is not the principal's, or not any more.
         """
-        return self._store.scope(
-            acting_as=self._caller,
-            principal=self._principal(self.principal_id),
-            agent=self.agent_id,
-            source="panel",
-        )
+        return self._scope_of(self.principal_id, self.agent_id)
 
     @verb("changes")
     def _changes(self, *, since: int | None) -> dict[str, object]:
@@ -101,6 +104,14 @@ class Placed(Bridge):
         made = super()._repr_mimebundle_(**options)  # type: ignore[arg-type]  # unused by anywidget
         data, metadata = made or ({}, {})
         return {**data, "text/html": self._static()}, metadata
+
+    def _scope_of(self, principal_id: int, agent_id: int | None) -> Scope:
+        return self._store.scope(
+            acting_as=self._caller,
+            principal=self._principal(principal_id),
+            agent=agent_id,
+            source="panel",
+        )
 
     def _seq(self) -> int:
         newest = self.scope.history(limit=1)

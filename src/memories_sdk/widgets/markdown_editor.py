@@ -6,13 +6,13 @@ import traitlets
 
 from memories_sdk.errors import InvalidInput
 from memories_sdk.markdown import render_safe
-from memories_sdk.memory import DERIVED, UNSET, Memory, Unset
+from memories_sdk.memory import DERIVED, UNSET, Edit, Memory, Unset, apply_edits
 from memories_sdk.widgets._bridge import verb
 from memories_sdk.widgets._place import Placed
 from memories_sdk.widgets.memory_list import row_of
 from memories_sdk.widgets.type_filter import types_of
 
-FIELDS = frozenset({"name", "type", "content", "summary", "tags"})
+FIELDS = frozenset({"name", "type", "content", "summary", "tags", "pinned"})
 
 
 class MarkdownEditor(Placed):
@@ -71,6 +71,7 @@ class MarkdownEditor(Placed):
             content=_text(changes, "content"),
             summary=DERIVED if summary is None else _text(changes, "summary"),
             tags=_tags(changes),
+            pinned=_flag(changes, "pinned"),
             expected_version=expected_version,
         )
         self._touched()
@@ -89,6 +90,11 @@ class MarkdownEditor(Placed):
         back = self.scope.restore(id, version=version)
         self._touched()
         return doc_of(back)
+
+    @verb("rewrite")
+    def _rewrite(self, *, text: str, find: str, new_text: str) -> str:
+        """Return the text with the passage replaced; it must stand there exactly once."""
+        return apply_edits(text, [Edit(find, new_text)])
 
     @verb("preview")
     def _preview(self, *, text: str) -> str:
@@ -115,3 +121,10 @@ def _tags(changes: dict[str, object]) -> list[str] | Unset:
     if isinstance(value, list) and all(isinstance(tag, str) for tag in value):
         return value
     raise InvalidInput("tags must be a list of texts.", field="tags")
+
+
+def _flag(changes: dict[str, object], field: str) -> bool | Unset:
+    value = changes.get(field, UNSET)
+    if isinstance(value, (bool, Unset)):
+        return value
+    raise InvalidInput(f"{field} must be true or false.", field=field)

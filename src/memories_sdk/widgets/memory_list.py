@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import traitlets
 
-from memories_sdk.memory import MemoryHead
+from memories_sdk.errors import EditConflict, InvalidInput, MemoriesError
+from memories_sdk.memory import DERIVED, MemoryHead
+from memories_sdk.scope import Scope
 from memories_sdk.widgets._bridge import verb
 from memories_sdk.widgets._place import Placed
 
@@ -23,16 +26,27 @@ class _Heads:
     heads: tuple[MemoryHead, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The line above the memories of one type."""
+
+    type: str
+    label: str
+    count: int
+
+
 class MemoryList(Placed):
     """The memories of the open shelf: found by search, moved by mouse, touch or key.
 
     Attributes:
         filter: Only memories of this type; None for all.
+        grouped: Whether memories of one type stand together under a heading.
         query: Only memories with these words in name, summary or tags. Never saved in a notebook.
         selected: Id of the memory that is open, or None.
     """
 
     filter = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    grouped = traitlets.Bool(default_value=False).tag(sync=True)
     query = traitlets.Unicode("")
     selected = traitlets.Unicode(None, allow_none=True).tag(sync=True)
 
@@ -40,27 +54,41 @@ class MemoryList(Placed):
 
     @verb("rows")
     def _rows(self, *, offset: int, limit: int) -> dict[str, object]:
-        """Return the rows [offset, offset + limit) of those that match, and how many there are."""
+        """Return the lines [offset, offset + limit) of the list: rows, and headings of groups."""
         heads = self._all()
         found = self._matching(heads)
+        lines = self._lines(found)
         start = max(0, offset)
-        window = found[start : start + max(0, min(limit, MAX_WINDOW))]
+        window = lines[start : start + max(0, min(limit, MAX_WINDOW))]
+        starts = [
+            {"type": line.type, "start": index, "count": line.count}
+            for index, line in enumerate(lines if self.grouped else ())
+            if isinstance(line, _Group)
+        ]
         return {
             "offset": start,
-            "rows": [row_of(head) for head in window],
+            "rows": [_line(each) for each in window],
+            "length": len(lines),
             "total": len(found),
             "all": len(heads),
+            "groups": starts,
         }
 
     @verb("ids")
-    def _ids(self) -> list[str]:
-        """Return the ids of all memories that match, in their order."""
-        return [str(head.id) for head in self._matching(self._all())]
+    def _ids(self) -> list[dict[str, object]]:
+        """Return id and version of all memories that match, in their order."""
+        found = self._matching(self._all())
+        return [{"id": str(head.id), "version": head.version} for head in found]
 
     @verb("seek")
     def _seek(self, *, query: str) -> None:
         """Show only memories with these words."""
         self.query = query
+
+    @verb("group")
+    def _group(self, *, on: bool) -> None:
+        """Put memories of one type together, or list all in their order."""
+        self.grouped = on
 
     @verb("select")
     def _select(self, *, id: str | None) -> None:
@@ -72,6 +100,77 @@ class MemoryList(Placed):
         """Put a memory next to another one."""
         self.scope.move(id, before=before, after=after)
         self._touched()
+
+    @verb("pin")
+    def _pin(self, *, items: list[dict[str, object]], pinned: bool) -> dict[str, object]:
+        """Pin memories, or let them go."""
+        return self._each(
+            items,
+            lambda scope, id, version: scope.update(id, pinned=pinned, expected_version=version),
+        )
+
+    @verb("retype")
+    def _retype(self, *, items: list[dict[str, object]], type: str) -> dict[str, object]:
+        """Give memories another type."""
+        return self._each(
+            items, lambda scope, id, version: scope.update(id, type=type, expected_version=version)
+        )
+
+    @verb("remove")
+    def _remove(self, *, items: list[dict[str, object]]) -> dict[str, object]:
+        """Delete memories."""
+        return self._each(
+            items, lambda scope, id, version: scope.delete_by_id(id, expected_version=version)
+        )
+
+    @verb("bring_back")
+    def _bring_back(self, *, ids: list[str]) -> dict[str, object]:
+        """Restore deleted memories."""
+        items: list[dict[str, object]] = [{"id": id, "version": 1} for id in ids]
+        return self._each(items, lambda scope, id, _version: scope.restore(id))
+
+    @verb("shelves")
+    def _shelves(self) -> list[dict[str, object]]:
+        """Return every shelf the caller may open, but the one that is open."""
+        found: list[dict[str, object]] = []
+        for principal in self._store.principals.visible_to(self._caller):
+            found.append({"principal_id": principal.id, "agent_id": None, "name": principal.name})
+            found += [
+                {"principal_id": principal.id, "agent_id": agent.id, "name": agent.name}
+                for agent in self._store.agents.owned_by(principal)
+            ]
+        here = (self.principal_id, self.agent_id)
+        return [each for each in found if (each["principal_id"], each["agent_id"]) != here]
+
+    @verb("shelve")
+    def _shelve(
+        self, *, items: list[dict[str, object]], principal_id: int, agent_id: int | None
+    ) -> dict[str, object]:
+        """Move memories to another shelf, where they get new ids."""
+        target = self._scope_of(principal_id, agent_id)
+        return self._each(items, lambda scope, id, version: _carry_over(scope, target, id, version))
+
+    def _each(
+        self,
+        items: list[dict[str, object]],
+        change: Callable[[Scope, str, int], object],
+    ) -> dict[str, object]:
+        """Change memories one by one; what one refuses does not stop the others."""
+        scope = self.scope
+        done: list[str] = []
+        refused: list[str] = []
+        for item in items:
+            id, version = item.get("id"), item.get("version")
+            if not isinstance(id, str) or not isinstance(version, int):
+                raise InvalidInput("items must hold id and version.", field="items")
+            try:
+                change(scope, id, version)
+            except MemoriesError as refusal:
+                refused.append(refusal.message)
+            else:
+                done.append(id)
+        self._touched()
+        return {"done": done, "refused": refused}
 
     def _all(self) -> tuple[MemoryHead, ...]:
         scope = self.scope
@@ -100,6 +199,16 @@ class MemoryList(Placed):
             if self.filter in (None, head.type) and all(word in _text(head) for word in words)
         )
 
+    def _lines(self, heads: tuple[MemoryHead, ...]) -> tuple[MemoryHead | _Group, ...]:
+        if not self.grouped:
+            return heads
+        lines: list[MemoryHead | _Group] = []
+        for vocabulary in self._store.vocabularies:
+            for type, label in vocabulary.labels.items():
+                of_type = [head for head in heads if head.type == type]
+                lines += [_Group(type, label, len(of_type)), *of_type] if of_type else []
+        return tuple(lines)
+
 
 def row_of(head: MemoryHead) -> dict[str, object]:
     """Return what a row shows."""
@@ -115,5 +224,37 @@ def row_of(head: MemoryHead) -> dict[str, object]:
     }
 
 
+def _line(line: MemoryHead | _Group) -> dict[str, object]:
+    if isinstance(line, _Group):
+        return {
+            "id": f"group {line.type}",
+            "heading": line.type,
+            "label": line.label,
+            "count": line.count,
+        }
+    return row_of(line)
+
+
 def _text(head: MemoryHead) -> str:
     return " ".join((head.name, head.summary or "", *head.tags)).casefold()
+
+
+def _carry_over(source: Scope, target: Scope, id: str, version: int) -> None:
+    """Copy to the other shelf, then delete here: a failure between the two loses nothing."""
+    memory = source.get_by_id(id)
+    if memory.version != version:
+        raise EditConflict(version, memory)
+    copy = target.create(
+        memory.name,
+        memory.type,
+        memory.content,
+        summary=DERIVED if memory.summary_derived else memory.summary,
+        tags=memory.tags,
+        pinned=memory.pinned,
+        expires_at=memory.expires_at,
+    )
+    try:
+        source.delete_by_id(id, expected_version=version)
+    except MemoriesError:
+        target.delete_by_id(copy.id)
+        raise

@@ -48,9 +48,7 @@ class PrincipalPicker(Placed):
     @verb("enter")
     def _enter(self, *, agent_id: int | None) -> None:
         """Open the agent's own shelf, or the principal's global one for None."""
-        self._store.scope(
-            acting_as=self._caller, principal=self._principal(self.principal_id), agent=agent_id
-        )
+        self._scope_of(self.principal_id, agent_id)
         self.agent_id = agent_id
 
     def _agents(self, principal_id: int) -> list[Agent]:

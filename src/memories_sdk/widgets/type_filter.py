@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 
 class TypeFilter(Placed):
-    """A row of chips, one per type with its count; `filter` is the one that is pressed, or None."""
+    """A row of chips, one per type with its count.
+
+    Attributes:
+        filter: The type whose chip is pressed, or None.
+        grouped: Whether the list puts memories of one type together.
+    """
 
     filter = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    grouped = traitlets.Bool(default_value=False).tag(sync=True)
 
     @verb("types")
     def _types(self) -> dict[str, object]:
@@ -29,6 +35,11 @@ class TypeFilter(Placed):
         if type is not None:
             self.scope.list(type=type, limit=1)  # the store knows which types there are
         self.filter = type
+
+    @verb("group")
+    def _group(self, *, on: bool) -> None:
+        """Put memories of one type together, or list all in their order."""
+        self.grouped = on
 
 
 def types_of(scope: Scope) -> dict[str, object]:
