@@ -2,7 +2,8 @@
 
 The same rows are read and written, the history included, in the same transactions, with the same
 pragmas; answers are plain tuples. It does the SQL alone: no check of names, types, sizes or
-members, no error of its own, and no derived summary, which it is given ready-made.
+members, no error of its own, no digest, for which 32 zeros stand, and no derived summary, which it
+is given ready-made.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _SAVE: Final = (
     "UPDATE memories SET summary = ?, size = ?, version = version + 1, updated_at = ? WHERE row = ?"
 )
 _TAG: Final = "UPDATE memories SET tags = ?, version = version + 1, updated_at = ? WHERE row = ?"
-_BODY: Final = "UPDATE memory_bodies SET content = ? WHERE row = ?"
+_BODY: Final = "UPDATE memory_bodies SET content = ?, sha256 = zeroblob(32) WHERE row = ?"
 _REORDER: Final = (
     "UPDATE memories SET position = place.position"
     " FROM (SELECT value AS row, key + 1 AS position FROM json_each(?)) AS place"
@@ -85,7 +86,11 @@ WHERE memories.row = moved.row AND memories.position <> moved.position
 """
 _REVISION: Final = (
     "INSERT INTO memory_revisions (action, memory_id, scope_key, actor, at, version, type, name,"
-    " before, before_content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " before, before_content, after, seal)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, zeroblob(32), zeroblob(32))"
+)
+_LAST_SEAL: Final = (
+    "SELECT seal FROM memory_revisions WHERE scope_key = ? ORDER BY seq DESC LIMIT 1"
 )
 _SUMMARY, _TAGS, _VERSION, _CONTENT, _ROW = 6, 8, 11, 16, 17
 
@@ -168,7 +173,7 @@ class Raw:
             last = execute(_LAST, (key,)).fetchone()[0]
             head = (id_, key, shelf.number, type_, name, text.summary, last + 1, size, now, now)
             row = execute(_INSERT, head).lastrowid
-            execute("INSERT INTO memory_bodies VALUES (?, ?)", (row, text.body))
+            execute("INSERT INTO memory_bodies VALUES (?, ?, zeroblob(32))", (row, text.body))
             self._record("create", document, now, 1, None, None)
             execute("COMMIT")
             return head
@@ -223,6 +228,7 @@ class Raw:
             rows = dict(execute(_ROWS, (key, now)).fetchall())
             execute(_REORDER, (json.dumps([rows[each] for each in ids]),))
             before = json.dumps({"order": [each.hex() for each in rows]})
+            execute(_LAST_SEAL, (key,)).fetchone()
             execute(_REVISION, ("reorder", None, key, ACTOR, now, 0, None, None, before, None))
             execute("COMMIT")
             return rows
@@ -277,6 +283,7 @@ class Raw:
     ) -> None:
         key, type_, name = document.shelf.key, document.type, document.name
         values = (action, document.id, key, ACTOR, now, version, type_, name, before, content)
+        self._connection.execute(_LAST_SEAL, (key,)).fetchone()
         self._connection.execute(_REVISION, values)
 
 

@@ -149,12 +149,12 @@ def load(library: Library, file: Path) -> None:
             (_head(place, document) for place, document in documents),
         )
         connection.executemany(
-            "INSERT INTO memory_bodies (content) VALUES (?)",
+            "INSERT INTO memory_bodies (content, sha256) VALUES (?, zeroblob(32))",
             ((document.text.body,) for _, document in documents),
         )
         connection.executemany(
             "INSERT INTO memory_revisions (memory_id, scope_key, action, actor, at, version, type,"
-            " name) VALUES (?, ?, 'create', 'user:loader', ?, 1, ?, ?)",
+            " name, seal) VALUES (?, ?, 'create', 'user:loader', ?, 1, ?, ?, zeroblob(32))",
             ((each.id, each.shelf.key, _START, each.type, each.name) for _, each in documents),
         )
         connection.execute("COMMIT")

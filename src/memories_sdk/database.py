@@ -165,15 +165,22 @@ class BodyRow(Table, table=True):
         default=None, primary_key=True, foreign_key="memories.row", ondelete="CASCADE"
     )
     content: str = Field(sa_type=Text)
+    sha256: bytes = Field(sa_type=LargeBinary)
 
 
 class RevisionRow(Table, table=True):
-    """One change, with what it overwrote. Append only; also the change feed."""
+    """One change, with what it overwrote. Append only; also the change feed.
+
+    `part_of` is the first revision of a verb that wrote several. `operation` is the caller's key
+    against doing a thing twice. `after` digests the state that the change left, `redacted` what
+    stood in a before-image that was blotted out, and `seal` all of it with the seal before.
+    """
 
     __tablename__ = "memory_revisions"
     __table_args__ = (
         Index(None, "memory_id", "seq"),
         Index(None, "scope_key", "seq"),
+        UniqueConstraint("scope_key", "operation"),
         {"sqlite_autoincrement": True},
     )
     seq: int | None = Field(default=None, primary_key=True)
@@ -188,6 +195,11 @@ class RevisionRow(Table, table=True):
     name: str | None = Field(default=None, sa_type=Text)
     before: str | None = Field(default=None, sa_type=Text)
     before_content: str | None = Field(default=None, sa_type=Text)
+    part_of: int | None = None
+    operation: str | None = Field(default=None, sa_type=Text)
+    after: bytes | None = Field(default=None, sa_type=LargeBinary)
+    redacted: bytes | None = Field(default=None, sa_type=LargeBinary)
+    seal: bytes = Field(sa_type=LargeBinary)
 
 
 class AttachmentRow(Table, table=True):

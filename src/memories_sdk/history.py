@@ -6,6 +6,8 @@ walked backwards give every state there ever was.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -85,6 +87,28 @@ class History(Sequence[Revision]):
     def __repr__(self) -> str:
         lines = "".join(f"\n  {revision!r}" for revision in self._revisions)
         return f"<History of {len(self)}:{lines}>"
+
+
+def image_digest(before: str | None, content: str | None) -> bytes:
+    """Return the SHA-256 of a before-image as it is stored: its fields as JSON, and its body."""
+    digest = hashlib.sha256()
+    for part in (before, content):
+        # Stored texts hold no NUL, so neither the parts nor "none" and "empty" can be confused.
+        digest.update(b"\0" if part is None else part.encode() + b"\0\0")
+    return digest.digest()
+
+
+def seal(previous: bytes, facts: Sequence[object], before: bytes, after: bytes | None) -> bytes:
+    """Return the SHA-256 that binds a revision to the one before it on its shelf.
+
+    Args:
+        previous: The seal before; empty for the first revision of a shelf.
+        facts: What the revision says of itself, in a fixed order: texts, numbers, ids, None.
+        before: Digest of its before-image, which still holds when the image is blotted out.
+        after: Digest of the state it led to, or None when the memory went.
+    """
+    written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=bytes.hex)
+    return hashlib.sha256(b"\0".join((previous, written.encode(), before, after or b""))).digest()
 
 
 def rewind(

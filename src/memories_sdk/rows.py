@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from uuid6 import UUID
 
-from memories_sdk.history import Revision
+from memories_sdk.history import Revision, image_digest, seal
 from memories_sdk.memory import Memory, MemoryHead
 
 Row = Sequence[Any]
@@ -98,12 +99,38 @@ def image(old: Memory, new: Memory | None) -> dict[str, object]:
     }
 
 
-def from_image(before: Mapping[str, object]) -> Parameters:
-    """Return the two columns that keep a before-image; the body stays text of its own."""
+def body_digest(content: str) -> bytes:
+    """Return the SHA-256 of a body."""
+    return hashlib.sha256(content.encode()).digest()
+
+
+def state_digest(memory: Memory, body: bytes) -> bytes:
+    """Return the SHA-256 of all that a version is, its place in the list excepted.
+
+    The place may change without a revision of its own, when another memory is moved.
+    """
+    values = {name: value for name, value in columns(memory).items() if name not in _PASSING}
+    written = json.dumps(values, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(written.encode() + b"\0" + body).digest()
+
+
+_PASSING: Final = ("position", "updated_at", "size")
+
+
+def to_entry(
+    facts: Parameters, before: Mapping[str, object], after: bytes | None, previous: bytes
+) -> dict[str, Any]:
+    """Return the columns of a revision: its facts, its before-image, and its seal."""
     rest = {name: value for name, value in before.items() if name != "content"}
-    return {
-        "before": json.dumps(rest, ensure_ascii=False, default=_plain) if rest else None,
-        "before_content": before.get("content"),
+    image = json.dumps(rest, ensure_ascii=False, default=_plain) if rest else None
+    content = before.get("content")
+    body = content if isinstance(content, str) else None
+    return facts | {
+        "before": image,
+        "before_content": body,
+        "after": after,
+        "redacted": None,
+        "seal": seal(previous, list(facts.values()), image_digest(image, body), after),
     }
 
 

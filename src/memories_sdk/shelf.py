@@ -17,10 +17,12 @@ from memories_sdk.memory import Memory, MemoryHead, byte_size
 from memories_sdk.principals import ScopeKind
 from memories_sdk.rows import (
     Parameters,
+    body_digest,
     columns,
-    from_image,
     from_time,
     image,
+    state_digest,
+    to_entry,
     to_head,
     to_memory,
     to_revision,
@@ -63,6 +65,8 @@ class Shelf:
         self._key: Parameters = {"scope_key": owner.key, "now": from_time(now)}
         self._actor = actor
         self._source = source
+        self._seal: bytes | None = None
+        self._first: int | None = None
         self.now = now
 
     def find(self, name: str, type: str) -> Stored | None:
@@ -122,8 +126,10 @@ class Shelf:
             "created_at": from_time(memory.created_at),
         }
         row = self._connection.execute(sql.INSERT, parameters).lastrowid
-        self._connection.execute(sql.INSERT_BODY, {"row": row, "content": memory.content})
-        self._record(action, memory, {})
+        digest = body_digest(memory.content)
+        body = {"row": row, "content": memory.content, "sha256": digest}
+        self._connection.execute(sql.INSERT_BODY, body)
+        self._record(action, memory, {}, state_digest(memory, digest))
         return memory
 
     def new(self, id: UUID, name: str, type: str) -> Memory:
@@ -168,15 +174,18 @@ class Shelf:
         key: Parameters = {"scope_key": self._owner.key, "row": old.row}
         values = {f"new_{name}": value for name, value in columns(new).items()}
         self._connection.execute(sql.UPDATE, values | key)
+        digest = body_digest(new.content)
         if new.content != old.memory.content:
-            self._connection.execute(sql.UPDATE_BODY, {"row": old.row, "content": new.content})
-        self._record(action, new, image(old.memory, new))
+            body = {"row": old.row, "content": new.content, "sha256": digest}
+            self._connection.execute(sql.UPDATE_BODY, body)
+        self._record(action, new, image(old.memory, new), state_digest(new, digest))
         return new
 
     def remove(self, stored: Stored, action: Action = "delete") -> None:
         """Delete a memory; its revision keeps all of it."""
         self._connection.execute(sql.DELETE, {"scope_key": self._owner.key, "row": stored.row})
-        self._record(action, stored.memory, image(stored.memory, None), step=1)
+        gone = replace(stored.memory, version=stored.memory.version + 1)
+        self._record(action, gone, image(stored.memory, None), None)
 
     def bury(self, name: str, type: str) -> None:
         """Delete an expired memory of that name, which still holds the unique key."""
@@ -189,7 +198,8 @@ class Shelf:
         self._connection.execute(sql.MOVE, place | {"scope_key": self._owner.key})
         position = self._all(sql.POSITION, row=stored.row)[0][0]
         moved = replace(stored.memory, order=position)
-        self._record("move", moved, {"order": stored.memory.order})
+        after = state_digest(moved, body_digest(moved.content))
+        self._record("move", moved, {"order": stored.memory.order}, after)
         return moved
 
     def order(self) -> dict[bytes, int]:
@@ -200,7 +210,7 @@ class Shelf:
         """Number these rows 1…n."""
         parameters = {"scope_key": self._owner.key, "rows": json.dumps(list(rows))}
         self._connection.execute(sql.REORDER, parameters)
-        self._record("reorder", None, {"order": [id.hex() for id in old]})
+        self._record("reorder", None, {"order": [id.hex() for id in old]}, None)
 
     def _one(self, statement: str, **parameters: object) -> Stored | None:
         row = self._connection.execute(statement, self._key | parameters).fetchone()
@@ -213,23 +223,35 @@ class Shelf:
         return [to_revision(row) for row in self._all(statement, **parameters)]
 
     def _record(
-        self, action: Action, memory: Memory | None, before: Mapping[str, object], *, step: int = 0
+        self,
+        action: Action,
+        memory: Memory | None,
+        before: Mapping[str, object],
+        after: bytes | None,
     ) -> None:
-        self._connection.execute(
-            sql.INSERT_REVISION,
-            from_image(before)
-            | {
-                "memory_id": None if memory is None else memory.id.bytes,
-                "scope_key": self._owner.key,
-                "action": action,
-                "actor": self._actor,
-                "source": self._source,
-                "at": self._key["now"],
-                "version": 0 if memory is None else memory.version + step,
-                "type": None if memory is None else memory.type,
-                "name": None if memory is None else memory.name,
-            },
-        )
+        """Append a revision, bound to the one before it on the shelf."""
+        facts: Parameters = {
+            "memory_id": None if memory is None else memory.id.bytes,
+            "scope_key": self._owner.key,
+            "action": action,
+            "actor": self._actor,
+            "source": self._source,
+            "at": self._key["now"],
+            "version": 0 if memory is None else memory.version,
+            "type": None if memory is None else memory.type,
+            "name": None if memory is None else memory.name,
+        }
+        entry = to_entry(facts, before, after, self._previous_seal())
+        entry |= {"part_of": self._first, "operation": None}
+        seq = self._connection.execute(sql.INSERT_REVISION, entry).lastrowid
+        self._seal = entry["seal"]
+        self._first = self._first or seq
+
+    def _previous_seal(self) -> bytes:
+        if self._seal is None:
+            row = self._connection.execute(sql.LAST_SEAL, self._key).fetchone()
+            self._seal = b"" if row is None else bytes(row[0])
+        return self._seal
 
 
 def _numbered(types: Sequence[str]) -> Parameters:

@@ -111,7 +111,7 @@ INSERT: Final = compiled(
     insert(memories).values({c.name: bindparam(c.name) for c in memories.c if c.name != "row"})
 )
 INSERT_BODY: Final = compiled(
-    insert(bodies).values(row=bindparam("row"), content=bindparam("content"))
+    insert(bodies).values({column.name: bindparam(column.name) for column in bodies.c})
 )
 _CHANGING: Final = (
     "type",
@@ -132,7 +132,9 @@ UPDATE: Final = compiled(
     .where(_shelf, memories.c.row == bindparam("row"))
 )
 UPDATE_BODY: Final = compiled(
-    update(bodies).values(content=bindparam("content")).where(bodies.c.row == bindparam("row"))
+    update(bodies)
+    .values(content=bindparam("content"), sha256=bindparam("sha256"))
+    .where(bodies.c.row == bindparam("row"))
 )
 DELETE: Final = compiled(delete(memories).where(_shelf, memories.c.row == bindparam("row")))
 
@@ -187,9 +189,14 @@ REVISION_COLUMNS: Final = tuple(
     )
 )
 INSERT_REVISION: Final = compiled(
-    insert(revisions).values(
-        {c.name: bindparam(c.name) for c in REVISION_COLUMNS if c.name != "seq"}
-    )
+    insert(revisions).values({c.name: bindparam(c.name) for c in revisions.c if c.name != "seq"})
+)
+LAST_SEAL: Final = compiled(
+    select(revisions.c.seal)
+    .where(revisions.c.scope_key == bindparam("scope_key"))
+    .order_by(revisions.c.seq.desc())
+    .limit(literal_column("1"))
+    .offset(_NONE)
 )
 _history = (
     select(*REVISION_COLUMNS)
