@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, Literal, NoReturn
 
@@ -301,6 +301,13 @@ class Database:
                 if _code(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                     raise NameTaken(taken, suggestion="Choose another name.") from error
                 raise
+
+    def copy(self, target: Path) -> None:
+        """Copy the database to a new file, readable by its owner alone."""
+        _create_private(target)
+        with self._lent() as connection, closing(sqlite3.connect(target)) as copy:
+            connection.backup(copy)
+        _sync_directory(target.parent)
 
     def close(self) -> None:
         """Close all connections; those lent out at the moment close when they come back."""

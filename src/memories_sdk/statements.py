@@ -198,6 +198,26 @@ LAST_SEAL: Final = compiled(
     .limit(literal_column("1"))
     .offset(_NONE)
 )
+_last = revisions.alias("last")
+STATES: Final = compiled(
+    select(
+        *HEAD_COLUMNS,
+        bodies.c.content,
+        memories.c.scope_key,
+        bodies.c.sha256,
+        select(_last.c.after)
+        .where(_last.c.memory_id == memories.c.id)
+        .order_by(_last.c.seq.desc())
+        .limit(literal_column("1"))
+        .offset(_NONE)
+        .scalar_subquery(),
+    ).join(bodies, bodies.c.row == memories.c.row)
+)
+CHAIN: Final = compiled(
+    select(*REVISION_COLUMNS, revisions.c.after, revisions.c.redacted, revisions.c.seal).order_by(
+        revisions.c.scope_key, revisions.c.seq
+    )
+)
 _history = (
     select(*REVISION_COLUMNS)
     .where(

@@ -18,6 +18,7 @@ from memories_sdk import statements as sql
 from memories_sdk.database import IN_MEMORY, Database, Durability
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
 from memories_sdk.ids import Uuid7
+from memories_sdk.integrity import Finding, findings
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary, normal_name
 from memories_sdk.principals import (
     ROLES,
@@ -143,6 +144,28 @@ class MemoryStore:
             actor=actor or str(caller),
             source=source,
         )
+
+    def verify(self) -> list[Finding]:
+        """Return what in the file is not as it was written; an empty list proves it intact.
+
+        Reads everything once: the engine's own check, the digest of each body, and the chain of
+        revisions of each shelf.
+        """
+        with self._database.read(snapshot=True) as connection:
+            return findings(connection)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the store to a new file, of one moment, while others go on writing.
+
+        Raises:
+            InvalidInput: The file exists.
+        """
+        target = Path(path)
+        if target.exists():
+            raise InvalidInput(
+                f"{target} exists.", field="path", suggestion="Name a file that does not."
+            )
+        self._database.copy(target)
 
     def close(self) -> None:
         """Close the store; its scopes answer `StoreClosed` from then on."""

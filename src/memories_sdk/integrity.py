@@ -1,0 +1,86 @@
+"""Proves that a store holds what was written: bodies, states and the chain of revisions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from uuid6 import UUID
+
+from memories_sdk import statements as sql
+from memories_sdk.history import image_digest, seal
+from memories_sdk.rows import body_digest, state_digest, to_id, to_memory
+
+Damage = Literal["engine", "reference", "body", "state", "seal"]
+
+SAFE_WAL: Final = (3, 51, 3)
+"""The first SQLite in which several processes cannot corrupt a WAL file by a reset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it was written.
+
+    Attributes:
+        damage: "engine" (the file itself), "reference" (a row without its owner), "body" (a text
+            that changed outside the store), "state" (a memory that differs from its last
+            revision), or "seal" (a revision that was changed, put in or taken out).
+        text: What is wrong, one sentence.
+        shelf: The shelf, where one is known.
+        memory_id: The memory, where one is known.
+        seq: The revision, where one is known.
+    """
+
+    damage: Damage
+    text: str
+    shelf: str | None = None
+    memory_id: UUID | None = None
+    seq: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.damage}: {self.text}"
+
+
+def findings(connection: sqlite3.Connection) -> list[Finding]:
+    """Return what is not as it was written, engine first; an empty list proves the store.
+
+    The chain of a shelf ties each revision to the one before it, so none can be changed or taken
+    out of its middle unseen. What is cut off at its end shows in the memories that it led to.
+    """
+    return [*_engine(connection), *_memories(connection), *_chains(connection)]
+
+
+def _engine(connection: sqlite3.Connection) -> Iterator[Finding]:
+    for (text,) in connection.execute("PRAGMA integrity_check(20)").fetchall():
+        if text != "ok":
+            yield Finding("engine", str(text))
+    for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall():
+        yield Finding("reference", f"Row {row} of {table} refers to nothing in {parent}.")
+
+
+def _memories(connection: sqlite3.Connection) -> Iterator[Finding]:
+    for row in connection.execute(sql.STATES).fetchall():
+        *head, content, shelf, digest, after = row
+        memory = to_memory([*head, content])
+        if body_digest(content) != digest or memory.size != len(content.encode()):
+            text = f"The body of {memory.name!r} changed outside the store."
+            yield Finding("body", text, shelf, memory.id)
+        elif after != state_digest(memory, digest):
+            text = f"{memory.name!r} is not as its last revision left it."
+            yield Finding("state", text, shelf, memory.id)
+
+
+def _chains(connection: sqlite3.Connection) -> Iterator[Finding]:
+    shelf, previous = None, b""
+    for row in connection.execute(sql.CHAIN):
+        seq, *facts, before, content, after, redacted, stored = row
+        if facts[1] != shelf:
+            shelf, previous = facts[1], b""
+        image = image_digest(before, content) if redacted is None else redacted
+        if seal(previous, facts, image, after) != stored:
+            memory_id = None if facts[0] is None else to_id(facts[0])
+            text = f"Revision {seq} does not fit the revision before it."
+            yield Finding("seal", text, shelf, memory_id, seq)
+        previous = stored
