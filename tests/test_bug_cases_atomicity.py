@@ -50,7 +50,7 @@ def clock() -> Clock:
 @pytest.fixture
 def store(make_store: MakeStore, clock: Clock) -> MemoryStore:
     """An empty store whose clock the test holds."""
-    return make_store(clock=clock)
+    return make_store(clock=clock, durability="process")
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_failing_id_source_undoes_the_burial_before_it(
     def ids() -> UUID:
         return next(minted)
 
-    store = make_store("planned.db", clock=clock, ids=ids)
+    store = make_store("planned.db", clock=clock, ids=ids, durability="process")
     shelf = store.scope(acting_as=store.principals.user("alice"))
     shelf.create("n", "plan", "x", expires_at=START + timedelta(hours=1))
     clock.go_on(hours=1)

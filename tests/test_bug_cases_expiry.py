@@ -44,7 +44,7 @@ def clock() -> Clock:
 @pytest.fixture
 def store(make_store: MakeStore, clock: Clock) -> MemoryStore:
     """An empty store whose clock the test holds."""
-    return make_store(clock=clock)
+    return make_store(clock=clock, durability="process")
 
 
 @pytest.fixture

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
+def store(make_store: MakeStore) -> MemoryStore:
+    """An empty store that does not wait for the device."""
+    return make_store(durability="process")
+
+
+@pytest.fixture
 def shelf(store: MemoryStore, alice: Principal) -> Scope:
     """Alice's global shelf."""
     return store.scope(acting_as=alice)
