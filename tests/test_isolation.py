@@ -62,6 +62,12 @@ each_shelf = pytest.mark.parametrize("whose", WHOSE)
 
 
 @pytest.fixture
+def store(make_store: MakeStore) -> MemoryStore:
+    """An empty store that does not wait for the device."""
+    return make_store(durability="process")
+
+
+@pytest.fixture
 def carol(store: MemoryStore) -> Principal:
     """A user in no group, who wants to see what is not hers; she has the agent `mole`."""
     carol = store.principals.user("carol")
@@ -410,10 +416,11 @@ def test_every_statement_on_memories_names_the_shelf(
     statements.clear()
     for agent in (None, "writer"):
         shelf = store.scope(acting_as=alice, agent=agent)
-        for verb in VERBS.values():
+        for verb in VERBS:
             mine = shelf.save("mine", "plan", "x").memory
             it = shelf.save("known", "plan", f"{CANARY} {verb}").memory
-            attempt_all(verb, shelf, it, mine)
+            refusal = attempt(verb, shelf, it, mine)
+            assert verb == "create" or not isinstance(refusal, MemoriesError)
             shelf.list(limit=1, cursor=shelf.list(limit=1).next_cursor)
         named = [it for it in statements if re.search(r"\bmemor(ies|y_revisions)\b", it)]
         assert len(named) > 50
@@ -423,16 +430,7 @@ def test_every_statement_on_memories_names_the_shelf(
         statements.clear()
 
 
-def attempt_all(
-    verb: Callable[[Scope, Memory, Memory], object], shelf: Scope, it: Memory, mine: Memory
-) -> None:
-    """Carry out a verb on the caller's own memory, whatever it says."""
-    try:
-        verb(shelf, it, mine)
-    except MemoriesError as error:
-        assert error.code == "name_taken"
-
-
 def inserts_for(shelf: Scope, statement: str) -> bool:
     """Tell whether a statement adds a row that carries the shelf's key."""
-    return statement.startswith("INSERT INTO memor") and f"'{shelf.key}'" in statement
+    inserts = ("INSERT INTO memories ", "INSERT INTO memory_revisions ")
+    return statement.startswith(inserts) and f"'{shelf.key}'" in statement
