@@ -375,25 +375,24 @@ class Database:
 
     def _prepare(self) -> None:
         created = self.path != IN_MEMORY and _create_private(Path(self.path))
-        with self._lent() as connection:
+        try:
+            # Before the switch to WAL, which writes into the head of the file.
+            with self.read() as connection:
+                known = _check_schema(connection)
             if self.path != IN_MEMORY:
-                self._switch_to_wal(connection)
-        with self.read() as connection:
-            version = _schema_version(connection)
-        if version is None:
-            with self.write() as connection:
-                if (version := _schema_version(connection)) is None:
-                    version = _create_schema(connection)
+                with self._lent() as connection:
+                    self._switch_to_wal(connection)
+            if not known:
+                with self.write() as connection:
+                    if not _check_schema(connection):
+                        _create_schema(connection)
+        except BaseException:
+            self.close()
+            raise
         if created:
             # Without it a power cut can bring back the journal of the switch to WAL and take the
             # fresh database away.
             _sync_directory(Path(self.path).parent)
-        if version > SCHEMA_VERSION:
-            self.close()
-            raise SchemaMismatch(
-                f"This file has schema {version}; this release knows schema {SCHEMA_VERSION}.",
-                suggestion="Install a newer memories-sdk; the file was not touched.",
-            )
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
         deadline = time.monotonic() + self.timeout
@@ -471,20 +470,36 @@ def _sync_directory(directory: Path) -> None:
             os.close(handle)
 
 
-def _schema_version(connection: sqlite3.Connection) -> int | None:
+def _check_schema(connection: sqlite3.Connection) -> bool:
+    """Tell whether our tables are there.
+
+    Raises:
+        SchemaMismatch: They are newer than this release, or another program's.
+    """
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if SchemaRow.__tablename__ in names:
-        row = connection.execute("SELECT version FROM memory_schema WHERE id = 1").fetchone()
-        return int(row[0])
-    if foreign := names & metadata.tables.keys():
+    if SchemaRow.__tablename__ not in names:
+        if foreign := names & metadata.tables.keys():
+            raise _foreign_table(min(foreign))
+        return False
+    row = connection.execute("SELECT version FROM memory_schema WHERE id = 1").fetchone()
+    if row is None or type(row[0]) is not int:
+        raise _foreign_table(SchemaRow.__tablename__)
+    if row[0] > SCHEMA_VERSION:
         raise SchemaMismatch(
-            f"The file holds a table named {min(foreign)!r} that this package did not make.",
-            suggestion="Open another file; the tables of another program are never touched.",
+            f"This file has schema {row[0]}; this release knows schema {SCHEMA_VERSION}.",
+            suggestion="Install a newer memories-sdk; the file was not touched.",
         )
-    return None
+    return True
 
 
-def _create_schema(connection: sqlite3.Connection) -> int:
+def _foreign_table(name: str) -> SchemaMismatch:
+    return SchemaMismatch(
+        f"The file holds a table named {name!r} that this package did not make.",
+        suggestion="Open another file; the tables of another program are never touched.",
+    )
+
+
+def _create_schema(connection: sqlite3.Connection) -> None:
     for table in metadata.sorted_tables:
         connection.execute(str(CreateTable(table).compile(dialect=DIALECT)))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
@@ -493,4 +508,3 @@ def _create_schema(connection: sqlite3.Connection) -> int:
         str(text("INSERT INTO memory_schema (id, version) VALUES (1, :version)")),
         {"version": SCHEMA_VERSION},
     )
-    return SCHEMA_VERSION
