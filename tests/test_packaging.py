@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
@@ -126,6 +128,24 @@ def test_lock_satisfies_what_the_project_declares(name: str, extras: tuple[str, 
         if requirement.name != PROJECT["name"]:
             found = versions.get(canonicalize_name(requirement.name), [])
             assert any(version in requirement.specifier for version in found), requirement
+
+
+def test_every_import_is_declared() -> None:
+    """A package that only came along with another one is gone when that one drops it."""
+    declared = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    names = {canonicalize_name(Requirement(text).name) for texts in declared for text in texts}
+    imported = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.split(".")[0])
+    foreign = imported - sys.stdlib_module_names - {"memories_sdk"}
+    assert "sqlmodel" in foreign
+    packages = packages_distributions()
+    origins = {name: {canonicalize_name(package) for package in packages[name]} for name in foreign}
+    assert {name for name, origin in origins.items() if not names & origin} == set()
 
 
 def test_import_loads_no_optional_package() -> None:

@@ -20,7 +20,7 @@ def main() -> None:
         (wheel,) = folder.glob("*.whl")
         venv.create(folder / "venv", with_pip=True)
         python = str(folder / "venv" / "bin" / "python")
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
         run(*pip, "--require-hashes", "--requirement", str(ROOT / "requirements" / "runtime.txt"))
         run(*pip, "--no-deps", str(wheel))
         # Isolated, so that the source tree cannot stand in for what the wheel lacks.

@@ -20,7 +20,7 @@ def main(venv: Path, lock: Path, stamp: Path) -> None:
     if not python.exists():
         create(venv)
     print(f"Installing {lock} into {venv} ...", flush=True)
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     run(*pip, "--no-compile", "--require-hashes", "--requirement", str(lock))
     # Without --no-deps and --no-build-isolation pip would fetch what no lock names.
     run(*pip, "--no-deps", "--no-build-isolation", "--editable", ".")
