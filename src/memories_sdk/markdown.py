@@ -115,7 +115,7 @@ def _notice(sentence: str) -> str:
 def _hides_something(tokens: Sequence[Token]) -> bool:
     """Whether the parser left content out: it then ends a block of the last level at once."""
     return any(
-        token.level == MAX_NESTING - 1 and token.nesting == 1 and following.nesting == -1
+        token.level >= MAX_NESTING - 1 and token.nesting == 1 and following.nesting == -1
         for token, following in pairwise(tokens)
     )
 
@@ -205,8 +205,6 @@ def _emphasis(token: Token, _page: _Page) -> str:
 
 def _footnote_ref(token: Token, page: _Page) -> str:
     number, note, reference = _footnote(token, page)
-    if page.in_link:
-        return f'<sup class="footnote-ref">[{number}]</sup>'
     link = f'<a href="#{note}" id="{reference}">[{number}]</a>'
     return f'<sup class="footnote-ref">{link}</sup>'
 

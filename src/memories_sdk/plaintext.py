@@ -63,7 +63,7 @@ def plain_text(text: str, *, limit: int | None = None) -> str:
     if front and not line:
         line = _first_words(head, wanted)
     if limit is not None:
-        return cut_graphemes(line, wanted)
+        return cut_graphemes(line, wanted).rstrip()
     return _one_line(f"{line} {text[MAX_READ:]}") if len(text) > MAX_READ else line
 
 
@@ -190,7 +190,8 @@ def inline_text(children: Sequence[Token]) -> str:
         elif not hidden_until:
             words.append(_HTML.sub(_instead_of_tag, child.content))
             # One that is never closed hides nothing: prose may speak of <script>.
-            end = _HIDING.get(tag[:6], "")
+            opened = _HIDING.match(tag)
+            end = f"</{opened[1]}>" if opened else ""
             hidden_until = end if left[end] else ""
     return "".join(words)
 
@@ -201,7 +202,7 @@ def _child_text(child: Token) -> str:
     return inline_text(child.children or []) if child.type == "image" else child.content
 
 
-_HIDING: Final = {"<scrip": "</script>", "<style": "</style>"}
+_HIDING: Final = re.compile(r"<(script|style)\b")
 _HTML: Final = re.compile(
     r"""<!--.*?(?:-->|\Z)
     | <(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)
