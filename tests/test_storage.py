@@ -28,6 +28,7 @@ from memories_sdk.errors import (
     StorageFull,
     StoreClosed,
     StoreDamaged,
+    StoreReadOnly,
     StoreUnavailable,
 )
 from memories_sdk.ids import Uuid7
