@@ -24,6 +24,7 @@ from sqlalchemy import (
     MetaData,
     Text,
     UniqueConstraint,
+    column,
     text,
 )
 from sqlalchemy.dialects import sqlite as sqlite_dialect
@@ -180,8 +181,13 @@ class RevisionRow(Table, table=True):
     __table_args__ = (
         Index(None, "memory_id", "seq"),
         Index(None, "scope_key", "seq"),
-        UniqueConstraint("scope_key", "operation"),
-        {"sqlite_autoincrement": True},
+        Index(
+            None,
+            "scope_key",
+            "operation",
+            unique=True,
+            sqlite_where=column("operation").is_not(None),  # few writes carry a key
+        ),
     )
     seq: int | None = Field(default=None, primary_key=True)
     memory_id: bytes | None = Field(default=None, sa_type=LargeBinary)

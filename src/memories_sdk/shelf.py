@@ -173,7 +173,12 @@ class Shelf:
         """Overwrite a memory."""
         key: Parameters = {"scope_key": self._owner.key, "row": old.row}
         values = {f"new_{name}": value for name, value in columns(new).items()}
-        self._connection.execute(sql.UPDATE, values | key)
+        stays = (old.memory.type, old.memory.name, old.memory.order) == (
+            new.type,
+            new.name,
+            new.order,
+        )
+        self._connection.execute(sql.UPDATE_IN_PLACE if stays else sql.UPDATE, values | key)
         digest = body_digest(new.content)
         if new.content != old.memory.content:
             body = {"row": old.row, "content": new.content, "sha256": digest}

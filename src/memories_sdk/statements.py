@@ -113,24 +113,30 @@ INSERT: Final = compiled(
 INSERT_BODY: Final = compiled(
     insert(bodies).values({column.name: bindparam(column.name) for column in bodies.c})
 )
-_CHANGING: Final = (
-    "type",
-    "name",
+_PLACED: Final = ("type", "name", "position")
+_CONTAINED: Final = (
     "summary",
     "summary_derived",
     "tags",
     "pinned",
-    "position",
     "version",
     "size",
     "expires_at",
     "updated_at",
 )
-UPDATE: Final = compiled(
-    update(memories)
-    .values({name: bindparam(f"new_{name}") for name in _CHANGING})
-    .where(_shelf, memories.c.row == bindparam("row"))
-)
+
+
+def _updating(names: tuple[str, ...]) -> str:
+    values: dict[str, ColumnElement[object]] = {name: bindparam(f"new_{name}") for name in names}
+    return compiled(
+        update(memories).values(values).where(_shelf, memories.c.row == bindparam("row"))
+    )
+
+
+UPDATE: Final = _updating(_PLACED + _CONTAINED)
+UPDATE_IN_PLACE: Final = _updating(_CONTAINED)
+"""For a memory that keeps its name, type and place: naming them would rewrite their indexes."""
+
 UPDATE_BODY: Final = compiled(
     update(bodies)
     .values(content=bindparam("content"), sha256=bindparam("sha256"))
