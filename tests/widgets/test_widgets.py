@@ -282,6 +282,50 @@ def test_create_delete_and_restore(page, shelf) -> None:
     assert page.ask("restore", id=made["id"])["id"] == made["id"]
 
 
+def test_history_tells_who_did_what_and_every_version_can_be_read(page, shelf) -> None:
+    """Each revision says who, when and how; the state it led to is rebuilt from the history."""
+    id = id_of(shelf, "a")
+    doc = page.ask("open", id=id)
+    page.ask("save", id=id, changes={"content": "two", "tags": ["x"]}, expected_version=1)
+    shelf.replace("a", "plan", find="two", new_text="three")
+    revisions = page.ask("history", id=id)
+    assert [(r["version"], r["action"], r["actor"], r["source"]) for r in revisions] == [
+        (3, "replace", "user:alice", None),
+        (2, "update", "user:alice", "panel"),
+        (1, "create", "user:alice", None),
+    ]
+    assert page.ask("past", id=id, version=1)["content"] == doc["content"]
+    assert page.ask("past", id=id, version=2) == {
+        "name": "a",
+        "type": "plan",
+        "content": "two",
+        "summary": "two",
+        "tags": ["x"],
+    }
+    assert page.refused("past", id=id, version=9) == "not_found"
+    assert page.ask("restore", id=id, version=1)["content"] == doc["content"]
+
+
+def test_what_was_deleted_is_listed(page, shelf) -> None:
+    """The bin shows the last name and type of what is gone."""
+    shelf.delete("a", "plan")
+    gone = page.ask("deleted")
+    assert [(each["name"], each["type"], each["action"]) for each in gone] == [
+        ("a", "plan", "delete")
+    ]
+    page.ask("restore", id=gone[0]["id"])
+    assert page.ask("deleted") == []
+
+
+def test_clear_returns_what_went_so_that_it_can_be_undone(page, shelf) -> None:
+    """Clearing one type leaves the others; the ids bring all back."""
+    ids = page.ask("clear", type="plan")
+    assert page.names() == ["b", "d"]
+    assert len(page.ask("bring_back", ids=ids)["done"]) == 2
+    assert len(page.ask("clear", type=None)) == 4
+    assert shelf.list().total == 0
+
+
 def test_preview_is_rendered_and_sanitised_by_the_kernel(page) -> None:
     """Raw HTML shows as text, and ids carry a prefix of this widget's own."""
     html = page.ask("preview", text="**b** <img src=x onerror=alert(1)>")

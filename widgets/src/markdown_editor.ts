@@ -1,8 +1,11 @@
 import { asRefusal, type Desk } from "./desk.ts";
-import { command, h, icon, uid } from "./dom.ts";
+import { command, h, icon, shield, uid } from "./dom.ts";
 import { type Field, plainField } from "./field.ts";
 import type * as CodeMirror from "./codemirror.ts";
 import { ago, mark, titled } from "./labels.ts";
+import { conflictBox } from "./conflict.ts";
+import type { Drawer } from "./drawer.ts";
+import { showHistory } from "./history.ts";
 import { Preview } from "./preview.ts";
 import { ReplaceRow } from "./replace_row.ts";
 import type { Doc, TypeCount } from "./wire.ts";
@@ -16,7 +19,7 @@ interface Draft {
   content: string;
 }
 
-type View = "write" | "preview" | "split";
+type View = "write" | "preview" | "split" | "merge";
 
 /** What an empty summary says. */
 const DERIVES = "made from the body";
@@ -28,6 +31,7 @@ const STILL = 400;
 export class MarkdownEditor {
   readonly el: HTMLElement;
   readonly #desk: Desk;
+  readonly #drawer: Drawer;
   readonly #form: HTMLFormElement;
   readonly #empty: HTMLElement;
   readonly #name = h("input", { type: "text", className: "msdk-input msdk-title", maxLength: 400, placeholder: "Name", autocomplete: "off", aria: { label: "Name" } });
@@ -37,13 +41,15 @@ export class MarkdownEditor {
   readonly #tags = h("input", { type: "text", className: "msdk-input", autocomplete: "off", placeholder: "none", aria: { label: "Tags" } });
   readonly #host = h("div", { className: "msdk-body" });
   readonly #preview = new Preview();
-  readonly #panes = h("div", { className: "msdk-panes", data: { view: "write" } }, this.#host, this.#preview.el);
+  readonly #theirs = shield(h("pre", { className: "msdk-theirs", tabIndex: 0, dir: "auto", role: "region", aria: { label: "Their version" } }));
+  readonly #panes = h("div", { className: "msdk-panes", data: { view: "write" } }, this.#host, this.#preview.el, this.#theirs);
   readonly #save = h("button", { type: "submit", className: "msdk-button msdk-primary" }, "Save");
   readonly #previewButton = toggle("eye", "Preview");
   readonly #splitButton = toggle("columns", "Side by side");
   readonly #replaceButton = toggle("replace", "Find and replace");
   readonly #replace: ReplaceRow;
   readonly #pin = h("button", { className: "msdk-icon-button msdk-group", title: "Pin", aria: { label: "Pin", pressed: "false" } }, icon("pin"));
+  readonly #historyButton = toggle("history", "History");
   readonly #delete = h("button", { className: "msdk-button msdk-quiet msdk-danger" }, icon("trash"), "Delete");
   readonly #state = h("span", { className: "msdk-state" });
   readonly #size = h("span", { className: "msdk-size" });
@@ -54,14 +60,17 @@ export class MarkdownEditor {
   #base: Draft = { name: "", type: "context", summary: "", tags: [], content: "" };
   #types: TypeCount[] = [];
   #opening = 0;
+  #met = 0; // the version of theirs that a conflict was shown for
   #saving = false;
   #toldDirty = false;
   #still: ReturnType<typeof setTimeout> | undefined;
   /** Goes back to the list where both do not fit side by side. */
   onLeave: (() => void) | undefined;
 
-  constructor(desk: Desk) {
+  constructor(desk: Desk, drawer: Drawer) {
     this.#desk = desk;
+    this.#drawer = drawer;
+    this.#historyButton.removeAttribute("aria-pressed");
     this.#splitButton.classList.add("msdk-side");
     this.#field = plainField(this.#host, "Body", () => this.#changed());
     this.#empty = h(
@@ -73,7 +82,7 @@ export class MarkdownEditor {
     );
     this.#replace = new ReplaceRow(desk, () => this.#field);
     this.#form = this.#build();
-    this.el = h("div", { className: "msdk-editor" }, this.#empty, this.#form);
+    this.el = h("div", { className: "msdk-editor" }, this.#empty, this.#form, drawer.el);
     this.#listen();
     this.#show(false);
     void this.#upgrade();
@@ -81,6 +90,11 @@ export class MarkdownEditor {
 
   get dirty(): boolean {
     return (this.#making || this.#doc !== undefined) && JSON.stringify(this.#draft()) !== JSON.stringify(this.#base);
+  }
+
+  /** In a narrow output, shows the list or what is open. */
+  fit(): void {
+    this.#desk.root.dataset["open"] = String(!this.#form.hidden || this.#drawer.isOpen);
   }
 
   /** The types that the form offers. */
@@ -182,6 +196,8 @@ export class MarkdownEditor {
     if (JSON.stringify(typed.tags) === JSON.stringify(sent.tags)) this.#tags.value = doc.tags.join(", ");
     if (typed.content === sent.content && doc.content !== sent.content) this.#field.set(doc.content);
     this.#summary.placeholder = doc.derived && doc.summary ? doc.summary : DERIVES;
+    if (this.#view === "merge") this.#look("write");
+    this.#hush();
     this.#desk.quiet();
     this.#desk.say(`${doc.name} saved.`);
     if (fresh) {
@@ -192,32 +208,46 @@ export class MarkdownEditor {
   }
 
   #refused(why: unknown): void {
-    const refusal = asRefusal(why);
-    if (refusal.code === "edit_conflict") {
-      this.#desk.notify({
-        kind: "error",
-        text: `“${this.#doc?.name ?? ""}” was changed elsewhere while you edited it. Nothing was saved.`,
-        actions: [
-          { text: "Take theirs", run: () => void this.#reload() },
-          { text: "Keep mine", run: () => void this.#keepMine() },
-        ],
-      });
-    } else this.#desk.complain(why);
+    if (asRefusal(why).code === "edit_conflict") void this.#meet();
+    else this.#desk.complain(why);
   }
 
-  /** Drops what was typed and shows what the store has. */
-  async #reload(): Promise<void> {
-    const doc = this.#doc && (await this.#desk.attempt<Doc>("open", { id: this.#doc.id }));
-    if (doc) this.#display(doc);
+  /** Somebody else changed the memory under the edit: shows the difference, and lets the person choose. */
+  async #meet(): Promise<void> {
+    const doc = this.#doc;
+    const theirs = doc && (await this.#desk.attempt<Doc>("open", { id: doc.id }));
+    if (!theirs || this.#doc !== doc || this.#met === theirs.version) return;
+    this.#met = theirs.version;
+    const mine = this.#draft();
+    const box = await conflictBox(this.#desk, theirs, { ...mine, summary: mine.summary || (theirs.derived ? theirs.summary : "") }, {
+      takeTheirs: () => this.#display(theirs),
+      keepMine: () => {
+        this.#standOn(theirs);
+        void this.save();
+      },
+      merge: () => this.#merge(theirs),
+    });
+    if (this.#doc !== doc) return;
+    this.#ask.replaceChildren(box);
+    this.#ask.hidden = false;
+    this.#desk.say(box.querySelector(".msdk-ask-text")?.textContent ?? "");
   }
 
-  /** Saves what was typed over the version that is there now, which the person has been told of. */
-  async #keepMine(): Promise<void> {
-    const doc = this.#doc && (await this.#desk.attempt<Doc>("open", { id: this.#doc.id }));
-    if (!doc) return;
-    this.#doc = doc;
-    this.#base = draftOf(doc);
-    await this.save();
+  /** Lets the edit stand on their version: what is saved next replaces it, as the person has decided. */
+  #standOn(theirs: Doc): void {
+    this.#hush();
+    this.#doc = theirs;
+    this.#base = draftOf(theirs);
+    this.#changed();
+  }
+
+  /** Their text beside the edit, until the next save. */
+  #merge(theirs: Doc): void {
+    this.#standOn(theirs);
+    this.#theirs.textContent = theirs.content;
+    this.#look("merge");
+    this.#desk.notify({ kind: "info", text: "Their text is beside yours. Bring both together in yours, then save." });
+    this.#field.focus();
   }
 
   async #remove(): Promise<void> {
@@ -273,7 +303,7 @@ export class MarkdownEditor {
         this.#kind,
       ),
       h("div", { className: "msdk-form-fields" }, field("Summary", this.#summary), field("Tags", this.#tags)),
-      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#replaceButton), this.#size),
+      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#replaceButton, this.#historyButton), this.#size),
       this.#replace.el,
       this.#panes,
       this.#ask,
@@ -294,6 +324,10 @@ export class MarkdownEditor {
       this.#replaceButton.setAttribute("aria-pressed", String(this.#replace.toggle()));
       if (this.#view === "preview") this.#look("write");
     });
+    this.#historyButton.addEventListener("click", () => {
+      const doc = this.#doc;
+      if (doc) void showHistory(this.#desk, this.#drawer, doc, (now) => this.#doc === doc && !this.dirty && this.#display(now));
+    });
     this.#pin.addEventListener("click", () => void this.#togglePin());
     this.#delete.addEventListener("click", () => {
       const name = this.#doc?.name ?? "";
@@ -311,7 +345,7 @@ export class MarkdownEditor {
     const warn = (event: BeforeUnloadEvent) => this.dirty && event.preventDefault();
     window.addEventListener("beforeunload", warn, { signal });
     this.#desk.on("selected", (id) => void this.#selected(id));
-    this.#desk.on("place", () => this.#close());
+    this.#desk.on("place", () => (this.#drawer.close(), this.#close()));
     this.#desk.on("data", ({ ids, more }) => void this.#news(ids, more));
     signal.addEventListener("abort", () => this.#field.destroy());
   }
@@ -328,7 +362,7 @@ export class MarkdownEditor {
     try {
       const now = await this.#desk.ask<Doc>("open", { id: doc.id });
       if (this.#doc !== doc || now.version === doc.version || this.#saving) return;
-      if (this.dirty) this.#refused(Object.assign(new Error("changed"), { code: "edit_conflict" }));
+      if (this.dirty) void this.#meet();
       else this.#display(now);
     } catch (why) {
       if (this.#doc !== doc || asRefusal(why).code !== "not_found") return;
@@ -346,6 +380,7 @@ export class MarkdownEditor {
     this.#pin.setAttribute("aria-pressed", String(doc.pinned));
     this.#show(true);
     this.#changed();
+    if (this.#view === "merge") this.#look("write");
     if (this.#view !== "write") void this.#render();
   }
 
@@ -399,8 +434,8 @@ export class MarkdownEditor {
   #show(on: boolean): void {
     this.#form.hidden = !on;
     this.#empty.hidden = on;
-    this.#delete.hidden = this.#pin.hidden = this.#making;
-    this.#desk.root.dataset["open"] = String(on);
+    for (const one of [this.#delete, this.#pin, this.#historyButton]) one.hidden = this.#making;
+    this.fit();
   }
 
   #changed(): void {
@@ -441,7 +476,7 @@ export class MarkdownEditor {
     this.#panes.dataset["view"] = view;
     this.#previewButton.setAttribute("aria-pressed", String(view === "preview"));
     this.#splitButton.setAttribute("aria-pressed", String(view === "split"));
-    if (view !== "write") void this.#render();
+    if (view === "preview" || view === "split") void this.#render();
   }
 
   async #render(): Promise<void> {
@@ -474,6 +509,7 @@ export class MarkdownEditor {
   }
 
   #hush(): void {
+    this.#met = 0;
     this.#ask.hidden = true;
     this.#ask.replaceChildren();
   }

@@ -204,6 +204,9 @@ export class MemoryList {
     const look = JSON.stringify([row, ago(row.updated)]);
     if (node.dataset["look"] === look) return;
     node.dataset["look"] = look;
+    // The name alone tells rows apart when they are read out; the rest follows as a description.
+    node.setAttribute("aria-label", row.name);
+    node.setAttribute("aria-description", [titled(row.type), row.pinned ? "pinned" : "", row.summary, ...row.tags].filter(Boolean).join(", "));
     node.replaceChildren(...face(row));
   }
 

@@ -1,7 +1,11 @@
+import { askToClear } from "./clear_all.ts";
 import type { Desk } from "./desk.ts";
 import { h, icon } from "./dom.ts";
+import { Drawer } from "./drawer.ts";
+import { showDeleted } from "./history.ts";
 import { MarkdownEditor } from "./markdown_editor.ts";
 import { MemoryList } from "./memory_list.ts";
+import { menu } from "./menu.ts";
 import { PrincipalPicker } from "./principal_picker.ts";
 import { ScopeSwitch } from "./scope_switch.ts";
 import { searchBox } from "./search_box.ts";
@@ -19,7 +23,8 @@ export class MemoryPanel {
     this.#desk = desk;
     this.#picker = new PrincipalPicker(desk);
     this.#scope = new ScopeSwitch(desk);
-    const editor = new MarkdownEditor(desk);
+    const drawer = new Drawer(() => editor.fit());
+    const editor: MarkdownEditor = new MarkdownEditor(desk, drawer);
     const create = () => void editor.create();
     const filter = new TypeFilter(desk, (types) => editor.offer(types));
     const list = new MemoryList(desk, create);
@@ -34,13 +39,17 @@ export class MemoryPanel {
     this.el = h(
       "div",
       { className: "msdk-panel" },
-      h("header", { className: "msdk-head" }, this.#picker.el, this.#scope.el),
+      h("div", { className: "msdk-head" }, this.#picker.el, this.#scope.el),
       h(
         "div",
         { className: "msdk-tools" },
         filter.el,
         filter.groupButton,
         searchBox(desk),
+        menu("More", [
+          { text: "Recently deleted", picture: "history", run: () => void showDeleted(desk, drawer, (id) => void desk.attempt("select", { id })) },
+          { text: "Clear all…", picture: "trash", danger: true, run: () => void askToClear(desk, drawer) },
+        ]),
         h("button", { className: "msdk-button msdk-primary msdk-new", on: { click: create } }, icon("plus"), "New memory"),
       ),
       h("div", { className: "msdk-main" }, list.el, editor.el),

@@ -1,5 +1,6 @@
 import { Desk, type Mount } from "./desk.ts";
 import { h } from "./dom.ts";
+import { Drawer } from "./drawer.ts";
 import { MarkdownEditor } from "./markdown_editor.ts";
 import { MemoryList } from "./memory_list.ts";
 import { MemoryPanel } from "./memory_panel.ts";
@@ -45,7 +46,7 @@ const PARTS: Record<string, (desk: Desk) => HTMLElement> = {
     return card("msdk-alone", h("div", { className: "msdk-tools" }, searchBox(desk)), list.el);
   },
   MarkdownEditor: (desk) => {
-    const editor = new MarkdownEditor(desk);
+    const editor: MarkdownEditor = new MarkdownEditor(desk, new Drawer(() => editor.fit()));
     desk.guardWith(() => editor.mayLeave());
     void desk.attempt<Types>("types").then((types) => types && editor.offer(types.types));
     void editor.open(desk.trait("selected"));

@@ -111,3 +111,15 @@ export interface Traits {
   dirty: boolean;
   revision: number;
 }
+
+/** One change of a memory. `version` is the one it led to. */
+export interface Revision {
+  id: string;
+  version: number;
+  action: string;
+  actor: string;
+  source: string | null;
+  at: string;
+  name: string;
+  type: string;
+}

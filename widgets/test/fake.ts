@@ -1,7 +1,7 @@
 import type { AnyModel } from "@anywidget/types";
 import { Kernel } from "../src/kernel.ts";
 import { mount } from "../src/ui.ts";
-import type { Agent, Doc, Group, Item, Line, Principal, Row, Traits } from "../src/wire.ts";
+import type { Agent, Doc, Group, Item, Line, Principal, Revision, Row, Traits } from "../src/wire.ts";
 
 type Args = any; // what arrives over a comm has no type; the kernel's half checks it
 type Ear = (...args: unknown[]) => void;
@@ -37,6 +37,8 @@ export class FakeModel {
   /** No answer comes while this is set. */
   silent = false;
   dead = false;
+  /** States of memories that were overwritten, oldest first. */
+  past: Doc[] = [];
   seq = 0;
   changed: string[] = [];
   #ears = new Map<string, Set<Ear>>();
@@ -65,6 +67,7 @@ export class FakeModel {
 
   /** Changes a memory as another process would. */
   elsewhere(id: string, part: Partial<Doc>): void {
+    this.past.push({ ...this.#find(id) });
     Object.assign(this.#find(id), part);
     this.#find(id).version += 1;
     this.#note(id);
@@ -197,10 +200,23 @@ export class FakeModel {
       }),
     bring_back: ({ ids }) => {
       for (const id of ids) this.docs.push(this.gone.get(id) as Doc);
+      for (const id of ids) this.gone.delete(id);
       return { done: ids, refused: [] };
     },
     shelves: () => [{ principal_id: 2, agent_id: null, name: "lab" }],
     shelve: ({ items }) => this.#each(items, (doc) => void this.docs.splice(this.docs.indexOf(doc), 1)),
+    history: ({ id, limit }) => {
+      const states = [...this.past.filter((one) => one.id === id), this.#find(id)].reverse();
+      return states.slice(0, limit ?? 200).map((doc) => revision(doc, doc.version === 1 ? "create" : "update"));
+    },
+    past: ({ id, version }) => this.past.find((one) => one.id === id && one.version === version),
+    deleted: () => [...this.gone.values()].map((doc) => revision(doc, "delete")),
+    clear: ({ type }) => {
+      const some = this.docs.filter((doc) => type === null || doc.type === type);
+      for (const doc of some) this.gone.set(doc.id, doc);
+      this.docs = this.docs.filter((doc) => !some.includes(doc));
+      return some.map(({ id }) => id);
+    },
     rewrite: ({ text, find, new_text }) => {
       const places = String(text).split(find).length - 1;
       if (places !== 1) throw new Refused("anchor_not_unique", `find matches ${places} occurrences.`);
@@ -221,6 +237,7 @@ export class FakeModel {
     save: ({ id, changes, expected_version }) => {
       const doc = this.#find(id);
       this.#expect(doc, expected_version);
+      this.past.push({ ...doc });
       const { summary, ...rest } = changes as Partial<Doc> & { summary?: string | null };
       Object.assign(doc, rest);
       if (summary !== undefined) Object.assign(doc, { derived: summary === null, summary: summary ?? doc.content });
@@ -243,6 +260,10 @@ export class FakeModel {
     },
     preview: ({ text }) => `<p>${text}</p>`,
   };
+}
+
+function revision({ id, version, name, type, updated }: Doc, action: string): Revision {
+  return { id, version, name, type, action, actor: "agent:writer", source: null, at: updated };
 }
 
 /** Lines with a heading above each type, and where the groups stand. */

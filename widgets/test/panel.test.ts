@@ -331,19 +331,70 @@ describe("the editor", () => {
     expect(panel.model.verbs()).not.toContain("save");
   });
 
-  it("never overwrites what somebody else saved", async () => {
+  describe("that meets another's change", () => {
+    let model: FakeModel;
+    const conflict = (): HTMLElement => at("[role=alertdialog]");
+    beforeEach(async () => {
+      model = new FakeModel(1);
+      await open(model);
+      await choose(0);
+      type("Body", "mine");
+      model.elsewhere("id-0", { content: "theirs" });
+      at<HTMLFormElement>("form").requestSubmit();
+      await settled(5);
+    });
+
+    it("saves nothing, and says who did what, with the difference", () => {
+      expect(model.docs[0]?.content).toBe("theirs");
+      expect(conflict().textContent).toContain("agent:writer edited “memory 0” while you were editing it.");
+      expect(all("[role=alertdialog] tbody td").map((cell) => cell.textContent)).toEqual(["theirs", "1", "mine"]);
+    });
+
+    it("takes theirs", async () => {
+      button("Take theirs").click();
+      await settled(5);
+      expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("theirs");
+      expect(at(".msdk-state").dataset["state"]).toBe("clean");
+    });
+
+    it("keeps mine, on their version", async () => {
+      button("Keep mine").click();
+      await settled(5);
+      expect(model.last("save")).toMatchObject({ changes: { content: "mine" }, expected_version: 2 });
+      expect(model.docs[0]?.content).toBe("mine");
+    });
+
+    it("shows theirs beside mine for a merge by hand", async () => {
+      button("Merge by hand").click();
+      await settled(5);
+      expect(at("[aria-label='Their version']").textContent).toBe("theirs");
+      expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("mine");
+      expect(model.docs[0]?.content).toBe("theirs");
+      type("Body", "both");
+      at<HTMLFormElement>("form").requestSubmit();
+      await settled(5);
+      expect(model.docs[0]?.content).toBe("both");
+      expect(at(".msdk-panes").dataset["view"]).toBe("write");
+    });
+
+    it("is told again of a further change", async () => {
+      button("Keep mine").click();
+      model.elsewhere("id-0", { content: "theirs again" });
+      await settled(5);
+      expect(model.docs[0]?.content).toBe("theirs again");
+      expect(conflict().textContent).toContain("while you were editing it");
+    });
+  });
+
+  it("hears of another's change before it saves, and keeps what is typed", async () => {
     const model = new FakeModel(1);
     await open(model);
     await choose(0);
     type("Body", "mine");
     model.elsewhere("id-0", { content: "theirs" });
-    at<HTMLFormElement>("form").requestSubmit();
-    await settled(5);
-    expect(model.docs[0]?.content).toBe("theirs");
-    expect(at("[role=alert]").textContent).toContain("changed elsewhere");
-    button("Keep mine").click();
-    await settled(5);
-    expect(model.docs[0]?.content).toBe("mine");
+    await settled(1100);
+    expect(at("[role=alertdialog]").textContent).toContain("while you were editing it");
+    expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("mine");
   });
 
   it("follows others as long as nothing is typed", async () => {
@@ -439,6 +490,66 @@ describe("the editor", () => {
     const preview = at("[aria-label='Rendered body']");
     expect(preview.shadowRoot?.textContent).toContain("# Body 0");
     expect(preview.childNodes.length).toBe(0);
+  });
+});
+
+describe("the past", () => {
+  it("shows each version against the present one, and restores it", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    model.elsewhere("id-0", { content: "second" });
+    await choose(0);
+    button("History").click();
+    await settled(5);
+    expect(at(".msdk-drawer-title").textContent).toBe("History of “memory 0”");
+    expect(all(".msdk-revision .msdk-revision-version").map((one) => one.textContent)).toEqual(["v2", "v1"]);
+    all(".msdk-revision")[1]?.click();
+    await settled(5);
+    expect(all(".msdk-diff tbody td").map((cell) => cell.textContent)).toEqual(["# Body 0", "1", "second"]);
+    model.refusals.set("restore", new Refused("name_taken", "Another memory has its name and type now."));
+    button("Restore version 1").click();
+    await settled(5);
+    expect(at("[role=alert]").textContent).toContain("Another memory has its name");
+    expect(model.last("restore")).toEqual({ id: "id-0", version: 1 });
+    press(at(".msdk-drawer"), "Escape");
+    expect(at(".msdk-drawer").hidden).toBe(true);
+  });
+
+  const fromMenu = async (text: string): Promise<void> => {
+    at("button[aria-label=More]").click();
+    all("[role=menuitem]").find((one) => one.textContent === text)?.click();
+    await settled(5);
+  };
+
+  it("brings back what was deleted", async () => {
+    const model = new FakeModel(2);
+    await open(model);
+    await choose(0);
+    button("Delete").click();
+    button("Yes, delete").click();
+    await settled(5);
+    await fromMenu("Recently deleted");
+    expect(all(".msdk-gone .msdk-name").map((one) => one.textContent)).toEqual(["memory 0"]);
+    at("button[aria-label='Restore memory 0']").click();
+    await settled(5);
+    expect(model.names).toEqual(["memory 1", "memory 0"]);
+  });
+
+  it("clears only after the word is typed, and undoes that", async () => {
+    const model = new FakeModel(8);
+    await open(model);
+    button("Plans 2").click();
+    await settled(5);
+    await fromMenu("Clear all…");
+    expect(at(".msdk-drawer").textContent).toContain("2 memories of type plan");
+    expect(button("Clear all").disabled).toBe(true);
+    type("'Type clear to confirm'", "clear");
+    button("Clear all").click();
+    await settled(5);
+    expect(model.docs.length).toBe(6);
+    button("Undo").click();
+    await settled(5);
+    expect(model.docs.length).toBe(8);
   });
 });
 

@@ -14,6 +14,7 @@ from memories_sdk.principals import Agent, Principal, denied
 from memories_sdk.widgets._bridge import Bridge, verb
 
 if TYPE_CHECKING:
+    from memories_sdk.history import Revision
     from memories_sdk.scope import Scope
     from memories_sdk.store import MemoryStore
 
@@ -151,6 +152,20 @@ def wire(*widgets: Placed) -> None:
         holders = [each for each in (first, *rest) if each.has_trait(trait)]
         for other in holders[1:]:
             traitlets.link((holders[0], trait), (other, trait))
+
+
+def revision_of(revision: Revision) -> dict[str, object]:
+    """Return what a line of the history shows."""
+    return {
+        "id": str(revision.memory_id),
+        "version": revision.version,
+        "action": revision.action,
+        "actor": revision.actor,
+        "source": revision.source,
+        "at": revision.at.isoformat(),
+        "name": revision.name,
+        "type": revision.type,
+    }
 
 
 def _advice(kind: type, name: str) -> str:

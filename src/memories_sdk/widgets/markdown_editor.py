@@ -5,10 +5,11 @@ from __future__ import annotations
 import traitlets
 
 from memories_sdk.errors import InvalidInput
+from memories_sdk.history import rewind
 from memories_sdk.markdown import render_safe
 from memories_sdk.memory import DERIVED, UNSET, Edit, Memory, Unset, apply_edits
 from memories_sdk.widgets._bridge import verb
-from memories_sdk.widgets._place import Placed
+from memories_sdk.widgets._place import Placed, revision_of
 from memories_sdk.widgets.memory_list import row_of
 from memories_sdk.widgets.type_filter import types_of
 
@@ -91,6 +92,28 @@ class MarkdownEditor(Placed):
         self._touched()
         return doc_of(back)
 
+    @verb("history")
+    def _history(self, *, id: str, limit: int = 200) -> list[dict[str, object]]:
+        """Return what happened to a memory, newest first; moves are left out."""
+        found = self.scope.history(id=id, limit=limit)
+        return [revision_of(each) for each in found if each.action != "move"]
+
+    @verb("past")
+    def _past(self, *, id: str, version: int) -> dict[str, object]:
+        """Return the fields of a memory as they were at that version."""
+        scope = self.scope
+        memory = scope.get_by_id(id)
+        now = {field: getattr(memory, field) for field in ("name", "type", "summary", "content")}
+        revisions = scope.history(id=id, limit=500)
+        past = rewind({**now, "tags": memory.tags}, memory.version, revisions, version)
+        return {
+            "name": past["name"],
+            "type": past["type"],
+            "content": past["content"],
+            "summary": past["summary"] or "",
+            "tags": _listed(past["tags"]),
+        }
+
     @verb("rewrite")
     def _rewrite(self, *, text: str, find: str, new_text: str) -> str:
         """Return the text with the passage replaced; it must stand there exactly once."""
@@ -105,6 +128,10 @@ class MarkdownEditor(Placed):
 def doc_of(memory: Memory) -> dict[str, object]:
     """Return what the editor opens."""
     return {**row_of(memory), "content": memory.content, "derived": memory.summary_derived}
+
+
+def _listed(tags: object) -> list[str]:
+    return [str(tag) for tag in tags] if isinstance(tags, (list, tuple)) else []
 
 
 def _text(changes: dict[str, object], field: str) -> str | Unset:

@@ -12,9 +12,10 @@ from memories_sdk.errors import EditConflict, InvalidInput, MemoriesError
 from memories_sdk.memory import DERIVED, MemoryHead
 from memories_sdk.scope import Scope
 from memories_sdk.widgets._bridge import verb
-from memories_sdk.widgets._place import Placed
+from memories_sdk.widgets._place import Placed, revision_of
 
 MAX_WINDOW: Final = 500
+MAX_DELETED: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,24 @@ class MemoryList(Placed):
         """Restore deleted memories."""
         items: list[dict[str, object]] = [{"id": id, "version": 1} for id in ids]
         return self._each(items, lambda scope, id, _version: scope.restore(id))
+
+    @verb("deleted")
+    def _deleted(self) -> list[dict[str, object]]:
+        """Return the memories of the shelf that are gone, the last ones first."""
+        return [revision_of(each) for each in self.scope.deleted(limit=MAX_DELETED)]
+
+    @verb("clear")
+    def _clear(self, *, type: str | None) -> list[str]:
+        """Delete all memories of that type, or of the shelf for None; return their ids."""
+        scope = self.scope
+        seq = self._seq()
+        scope.clear(type=type)
+        ids: list[str] = []
+        while found := scope.changes(since=seq):
+            ids += [str(each.memory_id) for each in found if each.action == "clear"]
+            seq = found[-1].seq
+        self._touched()
+        return ids
 
     @verb("shelves")
     def _shelves(self) -> list[dict[str, object]]:
