@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories_sdk.arguments import Arguments
+from memories_sdk.characters import cut_graphemes, reveal
 from memories_sdk.errors import (
     AnchorNotFound,
     AnchorNotUnique,
@@ -19,7 +20,7 @@ from memories_sdk.errors import (
     MemoriesError,
     NotFound,
 )
-from memories_sdk.memory import DOCUMENTS, UNSET, Memory, checked_type, normal_name
+from memories_sdk.memory import DOCUMENTS, MAX_NAME, UNSET, Memory, checked_type, normal_name
 from memories_sdk.principals import Agent, Principal, ScopeKind
 from memories_sdk.reader import MAX_PAGE
 from memories_sdk.scope import Scope
@@ -114,16 +115,21 @@ def needs_approval_by_default(operation: str) -> bool:
 def describe(arguments: object) -> str:
     """Return the line that an approval card shows: `Memory <operation>: <name> (<type>)`.
 
-    Never the body. Arguments that cannot be read give a line without a name.
+    Never the body. Arguments that cannot be read give a line without a name. What a model sent
+    cannot forge a second line, nor hide a character: each part is one line, revealed and cut.
     """
     try:
         given = Arguments(arguments)
-        operation = given.text("action") or "list"
-        name = (given.text("name") or "").strip()
-        type = given.text("type")
+        operation = _one_line(given.text("action") or "list")
+        name = _one_line(given.text("name") or "")
+        type = _one_line(given.text("type") or "")
     except InvalidInput:
         return "Memory call that cannot be read"
     return f"Memory {operation}: {name}" + (f" ({type})" if type else "")
+
+
+def _one_line(text: str) -> str:
+    return cut_graphemes(" ".join(reveal(text[: 2 * MAX_NAME]).split()), MAX_NAME)
 
 
 def schema(operations: Iterable[str] = OPERATIONS) -> dict[str, object]:
