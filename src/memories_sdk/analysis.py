@@ -1,0 +1,191 @@
+"""The one text analyser: which words a text has, and what stands for a word in the index.
+
+Every engine is fed by it, so that a search finds the same on all of them. A word is folded: width,
+case, the accents of Latin, Greek and Cyrillic, the points of Arabic and Hebrew. English words are
+stemmed for counting; what other languages inflect is bridged by pieces of four characters. Scripts
+without blanks become overlapping pieces: Han and Kana of one and two characters, Hangul of two,
+Thai, Lao, Khmer and Burmese of three.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from memories_sdk.common_words import COMMON, EMPTY, FREQUENT
+
+VERSION: Final = 1
+"""Raised with every change of what a text becomes: an index of another version is made anew."""
+
+MAX_WORD: Final = 64
+"""Characters of a word that count. Longer ones are keys and encoded data."""
+
+PIECE: Final = 4
+
+# Marks that Python does not count as letters but that belong to words, among them all signs of
+# the Indic scripts: without them a Hindi word would fall apart at its vowels.
+_MARKS: Final = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
+    "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09d7\u09e2\u09e3"
+    "\u0a01-\u0a03\u0a3c-\u0a51\u0a70\u0a71\u0a75\u0a81-\u0a83\u0abc-\u0acd\u0ae2\u0ae3"
+    "\u0b01-\u0b03\u0b3c-\u0b57\u0b62\u0b63\u0b82\u0bbe-\u0bd7\u0c00-\u0c04\u0c3c-\u0c56"
+    "\u0c62\u0c63\u0c81-\u0c83\u0cbc-\u0cd6\u0ce2\u0ce3\u0d00-\u0d03\u0d3b-\u0d4d\u0d57"
+    "\u0d62\u0d63\u0d81-\u0d83\u0dca-\u0ddf\u0df2\u0df3\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f18\u0f19\u0f35\u0f37\u0f39\u0f3e\u0f3f\u0f71-\u0f84"
+    "\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
+    "\u20d0-\u20ff\u302a-\u302f\u3099\u309a\ufe00-\ufe0f\ufe20-\ufe2f"
+)
+_WORD: Final = re.compile(rf"(?:[^\W_]|(?<=[^\W_])[{_MARKS}]|(?<=[{_MARKS}])[{_MARKS}])+")
+_ASCII_WORD: Final = re.compile(r"[a-z0-9]+")
+_LOST: Final = re.compile(
+    "[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670\u200c\u200d\ufe00-\ufe0f]"
+)
+"""What folding drops: accents, points, the Arabic stretch, joiners and selectors."""
+
+_OWN_LETTERS: Final = str.maketrans(
+    {"ı": "i", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h"}
+)
+"""Letters that Unicode takes for letters of their own, as they are typed without them."""
+
+_HAN_KANA: Final = "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HANGUL: Final = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
+_UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_RUN: Final = re.compile(
+    rf"(?P<han>[{_HAN_KANA}]+)|(?P<hangul>[{_HANGUL}]+)|(?P<thai>[{_UNSPACED}]+)"
+    rf"|(?P<other>[^{_HAN_KANA}{_HANGUL}{_UNSPACED}]+)"
+)
+_SIZES: Final = {"han": 2, "hangul": 2, "thai": 3}
+
+
+class Word(NamedTuple):
+    """A folded word, or piece of an unspaced script, and where it stands in the text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def words(text: str) -> list[str]:
+    """Return the folded words of a text in their order."""
+    if text.isascii():
+        return [word[:MAX_WORD] for word in _ASCII_WORD.findall(text.lower())]
+    found: list[str] = []
+    for match in _WORD.finditer(text):
+        if (word := match[0]).isascii():
+            found.append(word.lower()[:MAX_WORD])
+        else:
+            found += _folded_word(word)
+    return found
+
+
+def placed_words(text: str) -> Iterator[Word]:
+    """Yield the words of a text with their places; a word's pieces share its place."""
+    for match in _WORD.finditer(text):
+        if (word := match[0]).isascii():
+            yield Word(word.lower()[:MAX_WORD], match.start(), match.end())
+        elif _RUN.fullmatch(word) and len(run := fold(word)) == len(word):
+            for piece, start, end in _pieces(run):
+                yield Word(piece, match.start() + start, match.start() + end)
+        else:
+            for piece in _folded_word(word):
+                yield Word(piece, match.start(), match.end())
+
+
+@lru_cache(maxsize=65536)
+def term(word: str) -> str:
+    """Return what stands for a folded word in the index: the stem of an English one.
+
+    Takes plural, past and progressive endings off. More endings, and Snowball's rules, found no
+    more on any of the sets that README names.
+    """
+    if not (word.isascii() and word.isalpha()):
+        return word
+    word = _without_ending(_singular(word))
+    if len(word) > 3:
+        word = word.removesuffix("e")
+    if len(word) > 3 and word[-1] == "y":
+        word = f"{word[:-1]}i"
+    return word
+
+
+@lru_cache(maxsize=16384)
+def pieces(word: str) -> tuple[str, ...]:
+    """Return the distinct pieces of four characters of a folded word with a blank on both sides.
+
+    They find what the stem does not: typing errors, inflections and compounds of other languages.
+    Pieces of unspaced scripts have none: they are pieces themselves.
+    """
+    if _RUN.match(word).lastgroup != "other":  # type: ignore[union-attr] # a word is not empty
+        return ()
+    padded = f" {word} "
+    if len(padded) <= PIECE:
+        return (padded,)
+    return tuple(dict.fromkeys(padded[i : i + PIECE] for i in range(len(padded) - PIECE + 1)))
+
+
+def weight(word: str) -> float:
+    """Return how much a folded word says about a text, from 0.3 for a frequent one to 1."""
+    return _WEIGHTS.get(term(word), 1.0)
+
+
+def is_empty(word: str) -> bool:
+    """Whether a folded word only joins others."""
+    return word in EMPTY
+
+
+@lru_cache(maxsize=16384)
+def _folded_word(word: str) -> tuple[str, ...]:
+    folded = fold(word)
+    return tuple(piece for piece, _, _ in _pieces(folded))
+
+
+def fold(text: str) -> str:
+    """Return a text without what writers may leave out: width, case, accents and points."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = _LOST.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", text).translate(_OWN_LETTERS)
+
+
+def _pieces(word: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words and pieces of a run of folded letters, with their places in it."""
+    for run in _RUN.finditer(word):
+        text, start, kind = run[0], run.start(), run.lastgroup or ""
+        size = _SIZES.get(kind)
+        if size is None:
+            for part in _WORD.finditer(text):  # folding may leave signs that are no letters
+                yield part[0][:MAX_WORD], start + part.start(), start + part.end()
+            continue
+        if kind == "han":
+            for at, character in enumerate(text, start):
+                yield character, at, at + 1
+        if len(text) < size and kind != "han":
+            yield text, start, start + len(text)
+        for at in range(len(text) - size + 1):
+            yield text[at : at + size], start + at, start + at + size
+
+
+def _singular(word: str) -> str:
+    if len(word) <= 3 or word[-1] != "s":
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y" if len(word) > 4 else word
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    return word if word[-2] in "su" else word[:-1]
+
+
+def _without_ending(word: str) -> str:
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if len(word) > 4 and stem != word and len(stem) > 2 and _VOWEL.search(stem):
+            doubled = stem[-1] == stem[-2] and stem[-1] not in "lsz"
+            return stem[:-1] if doubled else stem
+    return word
+
+
+_VOWEL: Final = re.compile("[aeiouy]")
+_WEIGHTS: Final = dict.fromkeys(map(term, COMMON), 0.5) | dict.fromkeys(map(term, FREQUENT), 0.3)

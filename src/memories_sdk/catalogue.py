@@ -1,0 +1,122 @@
+"""A small shelf in memory, analysed: finds every memory that shares a word or a piece of one. Pure.
+
+Built from bodies in milliseconds and kept while the shelf does not change, so that a small shelf
+needs no index on disk. Tests of pieces run over the distinct words of the shelf, not over its texts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from memories_sdk.ranking import Analysed, Candidate, Query, Statistics, scores
+
+PREDECESSORS: Final = 2
+"""How many memories written down before one are asked for a share of their scores."""
+
+
+class Entry(NamedTuple):
+    """A memory of the shelf: what filters and ranking look at.
+
+    Attributes:
+        row: The number of its row.
+        made: Microseconds since 1970; so are `changed` and `expires`.
+    """
+
+    row: int
+    key: bytes
+    version: int
+    type: str
+    tags: tuple[str, ...]
+    made: int
+    changed: int
+    expires: int | None
+    analysed: Analysed
+
+
+class Catalogue:
+    """The memories of one shelf at one moment.
+
+    Args:
+        entries: In the order of their keys.
+        seq: The last change of the shelf that they show.
+    """
+
+    def __init__(self, entries: Iterable[Entry], seq: int) -> None:
+        self.entries = tuple(entries)
+        self.seq = seq
+        self._terms: dict[str, list[tuple[int, int]]] = {}
+        self._words: dict[str, list[int]] = {}
+        for place, entry in enumerate(self.entries):
+            for term, strength in entry.analysed.terms.items():
+                self._terms.setdefault(term, []).append((place, strength))
+            for word in entry.analysed.words.split():
+                self._words.setdefault(word, []).append(place)
+        self._spelled = f" {'  '.join(self._words)} "
+        self._spellings = list(self._words.values())
+        self._starts = _starts(self._words)
+        self._pieces: dict[str, tuple[int, ...]] = {}
+        self._size = sum(entry.analysed.size for entry in self.entries)
+
+    def ranked(self, query: Query, wanted: Callable[[Entry], bool]) -> dict[int, float]:
+        """Return the scores of the memories that match and are wanted, by row."""
+        strengths: dict[int, dict[str, int]] = {}
+        for term in query.terms:
+            for place, strength in self._terms.get(term, ()):
+                strengths.setdefault(place, {})[term] = strength
+        holding = {piece: self._holding(piece) for piece in query.pieces}
+        matching = set(strengths).union(*holding.values())
+        places = [place for place in sorted(matching) if wanted(self.entries[place])]
+        index = {place: number for number, place in enumerate(places)}
+        found = scores(
+            query,
+            [self._candidate(place, strengths.get(place, {})) for place in places],
+            self._statistics(query),
+            {
+                piece: [index[place] for place in held if place in index]
+                for piece, held in holding.items()
+            },
+        )
+        return {
+            self.entries[place].row: score
+            for place, score in zip(places, found, strict=True)
+            if score
+        }
+
+    def _statistics(self, query: Query) -> Statistics:
+        found = {term: len(self._terms.get(term, ())) for term in query.terms}
+        return Statistics(len(self.entries), self._size, found)
+
+    def _candidate(self, place: int, strengths: Mapping[str, int]) -> Candidate:
+        entry = self.entries[place]
+        before = self.entries[max(place - PREDECESSORS, 0) : place]
+        return Candidate(
+            entry.key,
+            strengths,
+            entry.analysed.words,
+            entry.analysed.size,
+            entry.made,
+            entry.changed,
+            tuple(other.key for other in reversed(before)),
+        )
+
+    def _holding(self, piece: str) -> tuple[int, ...]:
+        """Return the places of the memories with a word that holds the piece, in their order."""
+        if (known := self._pieces.get(piece)) is None:
+            held: set[int] = set()
+            at = self._spelled.find(piece)
+            while at >= 0:
+                number = bisect_right(self._starts, at) - 1
+                held.update(self._spellings[number])
+                at = self._spelled.find(piece, self._starts[number + 1])
+            known = self._pieces[piece] = tuple(sorted(held))
+        return known
+
+
+def _starts(words: Iterable[str]) -> list[int]:
+    """Return where each word begins with its blank, and where the text of all of them ends."""
+    starts = [0]
+    for word in words:
+        starts.append(starts[-1] + len(word) + 2)
+    return starts

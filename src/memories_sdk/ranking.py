@@ -1,0 +1,330 @@
+"""How well a memory answers a prompt, as one number. Pure, with fixed weights.
+
+Two scores are mixed, each a share of what a perfect answer would get, so that the sum lies in
+[0, 1] and means the same for every prompt: BM25 over words, and over pieces of four characters,
+which find what stems do not. What is added is small and explained where it is added. Rules, weights
+and what was tried are in `docs/decisions`; the figures come from `bench`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import log
+from typing import Final, NamedTuple
+
+from memories_sdk import analysis
+from memories_sdk.moments import Span, asks_when, named_dates, tells_time
+
+PIECES: Final = 0.4
+"""Share of the pieces in a score; the rest is that of the words. It shrinks with the part of the
+prompt that is in scripts without pieces."""
+
+COVERAGE: Final = 0.3
+"""Share of a score that takes all words of the prompt to earn."""
+
+COMPANY: Final = 0.15
+"""What a memory gets of the scores of the two written down right before and after it."""
+
+FURTHER_COMPANY: Final = 0.075
+"""The same for those two places away."""
+
+TOGETHER: Final = 3_600_000_000
+"""Microseconds within which memories count as written down together."""
+
+DATED: Final = 0.25
+"""What the day that the prompt names adds, as a share of the best score."""
+
+TELLS_TIME: Final = 0.1
+"""What telling a time adds when the prompt asks for one, as a share of the best score."""
+
+RECENT: Final = 0.03
+"""What the newest memory has before the oldest, as a share of the best score."""
+
+K1: Final = 1.2
+B: Final = 0.4
+DELTA: Final = 0.5
+_PERFECT: Final = K1 + 1 + DELTA
+
+NAME: Final = 2
+TAG: Final = 2
+HEADING: Final = 2
+"""How often a word of the name, a tag or a heading counts; one of the summary or body counts once."""
+
+STRENGTHS: Final = (1, 2, 3, 6)
+"""Classes of how often a word counts: once, twice, three or four times, more often."""
+
+MAX_TERMS: Final = 160
+"""Terms of a prompt that count, those which say the most: some 150 words, or a hundred Han signs."""
+
+_HEAD: Final = 4_000
+_TAIL: Final = 12_000
+"""Characters of a prompt that are read, from its start and from its end."""
+
+_HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """What ranking knows of a text.
+
+    Attributes:
+        terms: Index term to the class of how often it counts.
+        words: The distinct folded words, a blank before and after each.
+        size: How many words there are.
+    """
+
+    terms: Mapping[str, int]
+    words: str
+    size: int
+
+
+def analyse(
+    content: str, *, name: str = "", summary: str = "", tags: Iterable[str] = ()
+) -> Analysed:
+    """Return the analysis of a memory; all of its body counts."""
+    body = analysis.words(content)
+    counts = Counter(body)
+    size = len(body)
+    for text, times in (
+        (name, NAME),
+        (" ".join(tags), TAG),
+        (" ".join(_HEADING.findall(content)), HEADING - 1),
+        (summary, 1),
+    ):
+        found = analysis.words(text) if text else []
+        size += len(found)
+        for word in found:
+            counts[word] += times
+    terms: dict[str, int] = {}
+    for word, times in counts.items():
+        term = analysis.term(word)
+        terms[term] = terms.get(term, 0) + times
+    strengths = {term: _strength(times) for term, times in terms.items()}
+    return Analysed(strengths, f" {' '.join(counts)} ", size)
+
+
+def _strength(times: int) -> int:
+    return times if times <= 3 else 3 if times == 4 else 6  # noqa: PLR2004 -- see STRENGTHS
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A prompt as ranking sees it. User text is never syntax: it is words and nothing else.
+
+    Attributes:
+        terms: Index term to its weight: how often it stands there times what its word says.
+        surfaces: Index term to the folded words of the prompt that it stands for.
+        pieces: Pieces of four characters to how often they stand there.
+        spaced: Share of the words that have pieces, from 0 to 1.
+    """
+
+    terms: Mapping[str, float]
+    surfaces: Mapping[str, tuple[str, ...]]
+    pieces: Mapping[str, int]
+    spaced: float
+    dates: tuple[Span, ...]
+    asks_when: bool
+
+    @classmethod
+    def of(cls, text: str, *, only_joining: bool = False) -> Query:
+        """Return the query of a text.
+
+        Args:
+            text: Any text; of a long one the start and the end count.
+            only_joining: Whether a text that has no other words is looked for with words such
+                as "what" and "should"; it finds nothing otherwise.
+        """
+        if len(text) > _HEAD + _TAIL:
+            text = f"{text[:_HEAD]}\n{text[-_TAIL:]}"
+        words = analysis.words(text)
+        telling = [word for word in words if not analysis.is_empty(word)]
+        if not telling and only_joining:
+            telling = words
+        terms: dict[str, float] = {}
+        surfaces: dict[str, dict[str, None]] = {}
+        pieces: Counter[str] = Counter()
+        spaced = 0
+        for word in telling:
+            term = analysis.term(word)
+            terms[term] = terms.get(term, 0.0) + analysis.weight(word)
+            surfaces.setdefault(term, {})[word] = None
+            pieces.update(analysis.pieces(word))
+            spaced += bool(analysis.pieces(word))
+        return cls(
+            terms,
+            {term: tuple(words) for term, words in surfaces.items()},
+            pieces,
+            spaced / max(len(telling), 1),
+            named_dates(text),
+            asks_when(text),
+        )
+
+
+class Statistics(NamedTuple):
+    """What is known of a shelf as a whole, and of no other."""
+
+    memories: int
+    words: int
+    found: Mapping[str, int]
+    """Index term of the query to the number of memories that have it."""
+
+
+class Candidate(NamedTuple):
+    """A memory that may answer.
+
+    Attributes:
+        key: Sorts the shelf in the order in which it was written down.
+        strengths: Terms of the query that it has, with their strengths.
+        made: When it was made, in microseconds since 1970; so is `changed`.
+        follows: Keys of the memories one and two places before it on the shelf.
+    """
+
+    key: bytes
+    strengths: Mapping[str, int]
+    words: str
+    size: int
+    made: int
+    changed: int
+    follows: tuple[bytes, ...]
+
+
+def scores(
+    query: Query,
+    candidates: Sequence[Candidate],
+    statistics: Statistics,
+    holders: Mapping[str, Iterable[int]] | None = None,
+) -> list[float]:
+    """Return the score of each candidate, from 0 (no match) to 1.
+
+    Args:
+        query: What is looked for.
+        candidates: Memories of one shelf.
+        statistics: Of that shelf.
+        holders: Piece of the query to the places of the candidates that hold it; found here when
+            not given.
+    """
+    by_words = word_scores(query, candidates, statistics)
+    among = len(candidates) if holders is None else statistics.memories
+    held = _holders(query, candidates) if holders is None else holders
+    by_pieces = _piece_scores(query, candidates, held, among)
+    pieces = PIECES * query.spaced
+    found = [
+        (1 - pieces) * word + pieces * piece
+        for word, piece in zip(by_words, by_pieces, strict=True)
+    ]
+    if not (best := max(found, default=0.0)):
+        return found
+    found = _with_company(found, candidates)
+    _add_time(query, candidates, found, best)
+    return [round(min(score, 1.0), 6) for score in found]
+
+
+def idf(memories: int, holding: int) -> float:
+    """Return what a word says on a shelf: the rarer, the more. Never negative."""
+    return log(1 + (memories - holding + 0.5) / (holding + 0.5))
+
+
+def term_weights(query: Query, statistics: Statistics) -> dict[str, float]:
+    """Return the terms that count, the telling ones first, with their full weights."""
+    weights = {
+        term: weight * idf(statistics.memories, statistics.found.get(term, 0))
+        for term, weight in query.terms.items()
+    }
+    kept = sorted(weights, key=lambda term: (-weights[term], term))[:MAX_TERMS]
+    return {term: weights[term] for term in kept}
+
+
+def word_scores(
+    query: Query, candidates: Sequence[Candidate], statistics: Statistics
+) -> list[float]:
+    """Return the share that the words of each candidate have in a perfect answer."""
+    weights = term_weights(query, statistics)
+    perfect = sum(weights.values())
+    if not perfect:
+        return [0.0] * len(candidates)
+    average = max(statistics.words / max(statistics.memories, 1), 1.0)
+    found = []
+    for candidate in candidates:
+        length = K1 * (1 - B + B * candidate.size / average)
+        score = covered = 0.0
+        for term, strength in candidate.strengths.items():
+            if (weight := weights.get(term)) is not None:
+                score += weight * (strength * (K1 + 1) / (strength + length) + DELTA)
+                covered += weight
+        share = 1 - COVERAGE + COVERAGE * covered / perfect
+        found.append(share * score / (perfect * _PERFECT))
+    return found
+
+
+def _piece_scores(
+    query: Query,
+    candidates: Sequence[Candidate],
+    holders: Mapping[str, Iterable[int]],
+    among: int,
+) -> list[float]:
+    found = [0.0] * len(candidates)
+    perfect = 0.0
+    for piece, times in query.pieces.items():
+        holding = tuple(holders.get(piece, ()))
+        weight = times * idf(among, len(holding))
+        perfect += weight
+        for place in holding:
+            found[place] += weight
+    if not perfect or not candidates:
+        return found
+    average = max(sum(len(each.words) for each in candidates) / len(candidates), 1.0)
+    for place, candidate in enumerate(candidates):
+        if found[place]:
+            length = K1 * (1 - B + B * len(candidate.words) / average)
+            found[place] *= ((K1 + 1) / (1 + length) + DELTA) / (perfect * _PERFECT)
+    return found
+
+
+def _holders(query: Query, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
+    texts = [candidate.words for candidate in candidates]
+    return {
+        piece: [place for place, text in enumerate(texts) if piece in text]
+        for piece in query.pieces
+    }
+
+
+def _with_company(found: Sequence[float], candidates: Sequence[Candidate]) -> list[float]:
+    """Return the scores with a share of their neighbours': short notes explain each other.
+
+    What matches nothing gets nothing: company alone is no match.
+    """
+    places = {candidate.key: place for place, candidate in enumerate(candidates)}
+    total = list(found)
+    for place, candidate in enumerate(candidates):
+        for share, key in zip((COMPANY, FURTHER_COMPANY), candidate.follows, strict=False):
+            other = places.get(key)
+            if other is None or abs(candidate.made - candidates[other].made) > TOGETHER:
+                continue
+            if found[place] and found[other]:
+                total[place] += share * found[other]
+                total[other] += share * found[place]
+    return total
+
+
+def _add_time(
+    query: Query, candidates: Sequence[Candidate], found: list[float], best: float
+) -> None:
+    """Add what time says: the named day, a time where one is asked for, and the newest first."""
+    matching = [place for place, score in enumerate(found) if score]
+    newest = sorted(matching, key=lambda place: (candidates[place].changed, candidates[place].key))
+    for rank, place in enumerate(newest):
+        found[place] += best * RECENT * (rank + 1) / len(newest)
+        candidate = candidates[place]
+        if query.dates:
+            made = date.fromordinal(_EPOCH + candidate.made // _DAY)
+            found[place] += best * DATED * max(span.closeness(made) for span in query.dates)
+        if query.asks_when and tells_time(candidate.words):
+            found[place] += best * TELLS_TIME
+
+
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_DAY: Final = 86_400_000_000
