@@ -368,7 +368,8 @@ def checked_time(value: object) -> datetime | None:
     """Return a moment in UTC, or None for never.
 
     Raises:
-        InvalidInput: It is no datetime, or one without a time zone, which could mean any moment.
+        InvalidInput: It is no datetime, or one without a time zone, which could mean any moment,
+            or one that UTC has no year for.
     """
     if value is None:
         return None
@@ -378,7 +379,14 @@ def checked_time(value: object) -> datetime | None:
             field="expires_at",
             suggestion="For example datetime.now(UTC) + timedelta(days=7).",
         )
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidInput(
+            "expires_at lies outside the years 1 to 9999 in UTC.",
+            field="expires_at",
+            suggestion="Pass None for never.",
+        ) from error
 
 
 def checked_version(value: object) -> int | None:
@@ -427,6 +435,12 @@ def head_of(memory: MemoryHead) -> MemoryHead:
 
 
 def _apply(content: str, edit: Edit, index: int) -> str:
+    if not isinstance(edit, Edit):
+        raise InvalidInput(
+            f"edits must be a list of Edit, not of {_kind(edit)}.",
+            field="edits",
+            suggestion='For example [Edit("old", "new")].',
+        )
     find = _text(edit.find, "find")
     new_text = _text(edit.new_text, "new_text")
     if not find:
