@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memories_sdk.memory import Memory
+    from memories_sdk.merge import Merge
 
 
 class MemoriesError(Exception):
@@ -170,11 +171,15 @@ class EditConflict(Conflict):
     Attributes:
         expected_version: The version the caller saw.
         current: The memory as it is now, or None when it was deleted.
+        difference: What you saw, what you made of it and what is there now, side by side; None
+            when the change was not one of the body, or the version you saw is not in the history.
     """
 
     code = "edit_conflict"
 
-    def __init__(self, expected_version: int, current: Memory | None) -> None:
+    def __init__(
+        self, expected_version: int, current: Memory | None, difference: Merge | None = None
+    ) -> None:
         now = "it was deleted" if current is None else f"it is at version {current.version}"
         super().__init__(
             f"The memory changed: you saw version {expected_version}, {now}.",
@@ -182,6 +187,7 @@ class EditConflict(Conflict):
         )
         self.expected_version = expected_version
         self.current = current
+        self.difference = difference
 
 
 class NameTaken(Conflict):

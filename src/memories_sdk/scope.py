@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from uuid6 import UUID
 
 from memories_sdk.draft import Draft, edited
-from memories_sdk.errors import EditConflict, InvalidInput
+from memories_sdk.errors import EditConflict, InvalidInput, NotFound
 from memories_sdk.history import ENDINGS, Revision, rewind
 from memories_sdk.memory import (
     UNSET,
@@ -28,6 +28,7 @@ from memories_sdk.memory import (
     normal_content,
     normal_name,
 )
+from memories_sdk.merge import merge
 from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
 
@@ -98,7 +99,7 @@ class Scope(ScopeReader):
         expected = checked_version(expected_version)
         with self._writing() as shelf:
             if (stored := shelf.find(name, type)) is not None:
-                _expect(stored.memory, expected)
+                _expect(shelf, stored, expected, _written(content))
                 changed = shelf.change(stored, draft.applied(stored.memory, shelf.now))
                 return Saved(changed, created=False)
             if expected is not None:
@@ -167,7 +168,7 @@ class Scope(ScopeReader):
         with self._writing(taken="Another memory has that name and type.") as shelf:
             stored = self._with_id(shelf, id)
             old = stored.memory
-            _expect(old, expected)
+            _expect(shelf, stored, expected, _written(content))
             new_type = old.type if isinstance(type, Unset) else type
             vocabulary = checked_type(new_type, self.vocabularies)
             draft = Draft.of(
@@ -378,19 +379,36 @@ class Scope(ScopeReader):
         self, shelf: Shelf, stored: Stored, edits: Sequence[Edit], expected: int | None
     ) -> Memory:
         memory = stored.memory
-        _expect(memory, expected)
+        _expect(shelf, stored, expected, lambda base: apply_edits(base, edits))
         vocabulary = checked_type(memory.type, self.vocabularies)
         content = normal_content(apply_edits(memory.content, edits), vocabulary)
         return shelf.change(stored, edited(memory, content, shelf.now), "replace")
 
 
-def _expect(memory: Memory, version: int | None) -> None:
-    if version is not None and version != memory.version:
-        raise EditConflict(version, memory)
+def _expect(
+    shelf: Shelf, stored: Stored, version: int | None, change: Callable[[str], str] | None = None
+) -> None:
+    """Refuse a stale version, with what `change` would have made of the body that was seen."""
+    memory = stored.memory
+    if version is None or version == memory.version:
+        return
+    difference = None
+    if change is not None and version < memory.version:
+        seen = {"content": memory.content}
+        # A pruned history, or edits that fit no body but the new one, leave nothing to compare.
+        with suppress(NotFound, InvalidInput):
+            past = rewind(seen, memory.version, shelf.history(memory.id, limit=-1), version)
+            base = str(past["content"])
+            difference = merge(base, change(base), memory.content)
+    raise EditConflict(version, memory, difference)
+
+
+def _written(content: str | Unset) -> Callable[[str], str] | None:
+    return None if isinstance(content, Unset) else lambda _: content
 
 
 def _remove(shelf: Shelf, stored: Stored, expected: int | None) -> Memory:
-    _expect(stored.memory, expected)
+    _expect(shelf, stored, expected)
     shelf.remove(stored)
     return stored.memory
 
@@ -399,6 +417,11 @@ def _bring_back(
     shelf: Shelf, id: UUID, revisions: Sequence[Revision], target: int | None
 ) -> Memory:
     gone = revisions[0]
+    if target == gone.version:
+        raise NotFound(
+            f"At version {target} the memory was deleted.",
+            suggestion="Leave version out for the last one before.",
+        )
     past = rewind({}, gone.version, revisions, target or gone.version - 1)
     shelf.bury(str(past["name"]), str(past["type"]))
     restored = shelf.revived(id, past, gone.version + 1)
