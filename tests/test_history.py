@@ -208,6 +208,8 @@ def test_restore_reaches_across_a_delete(shelf: Scope) -> None:
     first = shelf.create("n", "plan", "one")
     shelf.save("n", "plan", "two")
     shelf.delete("n", "plan")
+    with pytest.raises(NotFound):
+        shelf.restore(first.id, version=3)
     assert shelf.restore(first.id, version=1).content == "one"
     assert shelf.restore(first.id, version=2).content == "two"
     with pytest.raises(NotFound):
