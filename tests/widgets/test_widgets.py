@@ -389,12 +389,35 @@ def test_a_membership_taken_away_is_refused_at_the_next_request(store, bob, lab)
 def test_changes_tell_what_others_did(page, shelf) -> None:
     """The first look gives the place, later looks the ids that changed since."""
     seq = page.ask("changes", since=None)["seq"]
-    assert page.ask("changes", since=seq) == {"seq": seq, "ids": [], "more": False}
+    nothing = page.ask("changes", since=seq)
+    assert (nothing["seq"], nothing["ids"], nothing["more"]) == (seq, [], False)
     shelf.save("a", "plan", "new")
     news = page.ask("changes", since=seq)
-    assert news["ids"] == [id_of(shelf, "a")]
+    assert (news["ids"], news["more"]) == ([id_of(shelf, "a")], False)
     shelf.reorder([id_of(shelf, "d")])
     assert page.ask("changes", since=news["seq"])["more"] is True
+
+
+def test_a_look_raises_the_revision_only_when_something_changed(page, shelf) -> None:
+    """The page is told of news, and left alone without."""
+    panel = page.widget
+    panel.look()
+    panel.look()
+    assert panel.revision == 0
+    shelf.save("a", "plan", "new")
+    panel.look()
+    assert panel.revision == 1
+
+
+def test_a_look_tells_of_a_shelf_that_was_closed(store, bob, lab) -> None:
+    """A page learns of a lost membership by itself."""
+    panel = widgets.MemoryList(store, acting_as=bob, principal=lab)
+    panel.look()
+    store.principals.remove_member(lab, bob)
+    panel.look()
+    panel.look()
+    assert panel.revision == 1
+    panel.close()
 
 
 def test_state_is_readable_and_settable_in_python(page, shelf) -> None:

@@ -39,8 +39,11 @@ export interface Mount {
   load: <T>(asset: string) => Promise<T>;
 }
 
-/** Between two looks for the changes of others, in ms. Two looks and an answer fit into the 2 s that people wait. */
+/** Between two looks for the changes of others, in ms: where the kernel does not tell, and where it does. */
 const LOOK = 900;
+const CALL = 15_000;
+/** How long the kernel may be silent before the banner says so, in ms. It may be busy with a cell. */
+const PATIENCE = 8_000;
 
 /** What the parts of one view share: the kernel, the kernel's traits, the banner, the live region, the news. */
 export class Desk {
@@ -56,6 +59,8 @@ export class Desk {
   #lost: HTMLElement | undefined;
   #fade: ReturnType<typeof setTimeout> | undefined;
   #seq: number | null = null;
+  #pushed = false;
+  #gone = false;
 
   constructor({ widget, kernel, model, el, signal, load }: Mount) {
     this.kernel = kernel;
@@ -90,14 +95,14 @@ export class Desk {
   }
 
   /** Asks the kernel. A refusal is thrown; a kernel that is gone also shows in the banner. */
-  async ask<T>(verb: string, args: Record<string, unknown> = {}): Promise<T> {
+  async ask<T>(verb: string, args: Record<string, unknown> = {}, patience = 30_000): Promise<T> {
     try {
-      const answer = await this.kernel.call<T>(verb, args);
+      const answer = await this.kernel.call<T>(verb, args, patience);
       this.#found();
       return answer;
     } catch (why) {
       const refusal = asRefusal(why);
-      if (refusal.code === "dead") this.#lose("Not connected: the kernel of this widget is gone.");
+      if (refusal.code === "dead") this.#lose("Not connected: the kernel of this widget is gone.", true);
       else if (refusal.code === "timeout") this.#lose("Not connected: the kernel has not answered. It may be busy.");
       throw refusal;
     }
@@ -167,18 +172,21 @@ export class Desk {
   watch(): void {
     let seen = true;
     let asking = false;
+    let last = 0;
     const observer = new IntersectionObserver((entries) => {
       seen = entries.at(-1)?.isIntersecting ?? true;
     });
     observer.observe(this.root);
     const look = async () => {
       // One question at a time: a busy kernel must not find a queue of them.
-      if (asking || !seen || document.hidden || this.#lost) return;
+      if (asking || !seen || document.hidden || this.#gone) return;
+      if (Date.now() - last < (this.#pushed ? CALL : 0)) return;
       asking = true;
       try {
         await this.look();
       } finally {
         asking = false;
+        last = Date.now();
       }
     };
     const timer = setInterval(() => void look(), LOOK);
@@ -191,12 +199,14 @@ export class Desk {
   /** Asks once what changed, and passes it on. */
   async look(): Promise<void> {
     try {
-      const { seq, ids, more } = await this.ask<Changes>("changes", { since: this.#seq });
+      const { seq, ids, more, pushed } = await this.ask<Changes>("changes", { since: this.#seq }, PATIENCE);
       const first = this.#seq === null;
       this.#seq = seq;
+      this.#pushed = pushed;
       if (!first && (ids.length || more)) this.tell("data", { ids, more });
     } catch (why) {
       const refusal = asRefusal(why);
+      this.#pushed = false;
       if (refusal.code === "access_denied" || refusal.code === "not_found") this.tell("refused", refusal);
     }
   }
@@ -231,34 +241,29 @@ export class Desk {
   }
 
   #watchLife(): void {
-    const model = this.model as AnyModel & { comm_live?: boolean };
-    const hear = () => {
-      if (model.comm_live === false) this.#lose("Not connected: the kernel of this widget is gone.");
-      else this.#found();
-    };
-    const loose = this.model as unknown as { on(name: string, fn: () => void): void; off(name: string, fn: () => void): void };
-    loose.on("comm_live_update", hear);
-    this.signal.addEventListener("abort", () => loose.off("comm_live_update", hear));
+    // The event does not say which way it went, and comes in JupyterLab only: a question tells.
+    const hear = () => void this.look();
+    const model = this.model as unknown as { on(name: string, fn: () => void): void; off(name: string, fn: () => void): void };
+    model.on("comm_live_update", hear);
+    this.signal.addEventListener("abort", () => model.off("comm_live_update", hear));
   }
 
-  #lose(text: string): void {
+  #lose(text: string, gone = false): void {
+    this.#gone ||= gone;
     if (this.#lost || this.signal.aborted) return;
-    const retry = () => {
-      this.#found();
-      void this.look();
-    };
     this.#lost = h(
       "div",
       { className: "msdk-notice msdk-notice-error msdk-lost", role: "alert" },
       icon("alert"),
-      h("span", { className: "msdk-notice-text" }, `${text} What you typed is still here. Run the cell again to go on.`),
-      h("button", { className: "msdk-link", on: { click: retry } }, "Try again"),
+      h("span", { className: "msdk-notice-text" }, `${text} What you typed is still here. ${gone ? "Run the cell again to go on." : "The panel goes on by itself once it answers."}`),
+      h("button", { className: "msdk-link", on: { click: () => void this.look() } }, "Try again"),
     );
     this.root.dataset["lost"] = "true";
     this.#bar.prepend(this.#lost);
   }
 
   #found(): void {
+    this.#gone = false;
     this.#lost?.remove();
     this.#lost = undefined;
     delete this.root.dataset["lost"];

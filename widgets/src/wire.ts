@@ -94,8 +94,12 @@ export interface Places {
   agents: Agent[];
 }
 
-/** What changed since the last look. `more` says that `ids` is cut short: anything may have changed. */
+/**
+ * What changed since the last look. `more` says that `ids` is cut short: anything may have changed. `pushed` says that the
+ * kernel tells of the next change by itself.
+ */
 export interface Changes {
+  pushed: boolean;
   seq: number;
   ids: string[];
   more: boolean;

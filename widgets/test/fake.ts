@@ -224,7 +224,7 @@ export class FakeModel {
     },
     changes: ({ since }) => {
       const ids = since === null ? [] : this.changed.slice(since);
-      return { seq: this.seq, ids, more: false };
+      return { seq: this.seq, ids, more: false, pushed: false };
     },
     move: ({ id, before, after }) => {
       const doc = this.#find(id);

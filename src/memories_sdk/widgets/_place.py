@@ -12,6 +12,7 @@ import traitlets
 from memories_sdk.errors import MemoriesError
 from memories_sdk.principals import Agent, Principal, denied
 from memories_sdk.widgets._bridge import Bridge, verb
+from memories_sdk.widgets._watch import WATCH
 
 if TYPE_CHECKING:
     from memories_sdk.history import Revision
@@ -46,6 +47,8 @@ class Placed(Bridge):
     agent_id = traitlets.Int(None, allow_none=True).tag(sync=True)
     revision = traitlets.Int(0).tag(sync=True)
 
+    _seen: object = None
+
     def __init__(
         self,
         store: MemoryStore,
@@ -77,19 +80,37 @@ class Placed(Bridge):
 
     @verb("changes")
     def _changes(self, *, since: int | None) -> dict[str, object]:
-        """Return the ids of memories that changed after `since`, and the place reached."""
+        """Return the ids of memories that changed after `since`, and the place reached.
+
+        `pushed` says that the page need not ask again soon: `revision` rises when it should.
+        """
+        pushed = WATCH.extend(self)
         if since is None:
-            return {"seq": self._seq(), "ids": [], "more": False}
+            return {"seq": self._seq(), "ids": [], "more": False, "pushed": pushed}
         found = self.scope.changes(since=since, limit=MAX_CHANGES)
         ids = {str(each.memory_id) for each in found if each.memory_id is not None}
         return {
             "seq": found[-1].seq if found else since,
             "ids": sorted(ids),
-            "more": len(found) == MAX_CHANGES or len(ids) < len({e.memory_id for e in found}),
+            # A reorder names no memory: any of them may have moved.
+            "more": len(found) == MAX_CHANGES or any(each.memory_id is None for each in found),
+            "pushed": pushed,
         }
+
+    def look(self) -> None:
+        """Tell the page when the shelf changed, or was closed, since the last look."""
+        try:
+            now: object = (self.scope.key, self._seq())
+        except MemoriesError as refusal:
+            now = refusal.code
+        with self._turn:
+            if now != self._seen and self._seen is not None:
+                self.revision += 1
+            self._seen = now
 
     def close(self) -> None:
         """Let go of the page; the widget answers nothing any more."""
+        WATCH.drop(self)
         self.unobserve_all()
         super().close()
 

@@ -1,0 +1,181 @@
+"""The panel for everybody: no barrier in any theme, by touch, narrow, or without motion."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+AXE = Path(__file__).parents[2] / "widgets" / "node_modules" / "axe-core" / "axe.min.js"
+THEMES = ["JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast"]
+SETUP = """
+from memories_sdk import MemoryStore, widgets
+store = MemoryStore(":memory:")
+alice = store.principals.user("alice")
+store.principals.group("lab", members=[alice])
+for name in ("reader", "writer"):
+    store.agents.create(name, owner=alice)
+shelf = store.scope(acting_as=alice)
+shelf.save("tone", "context", "# Tone\\n\\n- *kind*\\n- `plain`\\n\\n> quiet\\n\\n[x](https://example.org)",
+           tags=["style"], pinned=True)
+shelf.save("release", "plan", "1. freeze\\n2. ship")
+shelf.save("style", "documentation", "text")
+shelf.save("sample", "examples", "text")
+shelf.save("tea", "preference", "green")
+panel = widgets.MemoryPanel(store, acting_as=alice)
+panel
+"""
+ORDER = "print(*(head.name for head in shelf.list()))"
+
+
+def violations(page, where: str) -> list[str]:
+    """Return what axe-core finds in the panel, one line each."""
+    found = page.evaluate("axe.run('.msdk-root', { resultTypes: ['violations'] })")["violations"]
+    return [
+        f"{where}: {each['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:300]}"
+        for each in found
+        for node in each["nodes"]
+    ]
+
+
+def list_and_editor(page):
+    """Lead the panel through list and editor, and name each scene."""
+    yield "list"
+    page.get_by_role("option", name="tone").click()
+    page.locator("[data-editor=codemirror]").wait_for()
+    yield "editor"
+    page.get_by_role("button", name="Side by side").click()
+    page.get_by_role("heading", name="Tone").wait_for()
+    page.get_by_role("button", name="Find and replace").click()
+    yield "side by side"
+    page.get_by_role("textbox", name="Body").click()
+    page.keyboard.type("x")
+    page.get_by_role("option", name="release").click()
+    page.get_by_role("alertdialog").wait_for()
+    yield "question"
+    page.get_by_role("button", name="Discard them").click()
+
+
+def many_and_none(page):
+    """Lead the panel through selections, groups and emptiness, and name each scene."""
+    page.get_by_role("option", name="style").click(modifiers=["Control"])
+    page.get_by_role("toolbar", name="Selected memories").wait_for()
+    page.get_by_role("button", name="Group by type").click()
+    page.locator(".msdk-heading").first.wait_for()
+    yield "several, grouped"
+    page.get_by_role("radio", name="Agent: reader").click()
+    page.get_by_text("No memories yet").wait_for()
+    yield "empty"
+    page.get_by_role("radio", name="Agent: reader").click()
+    page.get_by_role("option", name="writer").wait_for()
+    yield "agents"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="New memory").click()
+    yield "new"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_no_violation(book, theme: str) -> None:
+    """Names, roles, focus and contrast hold in each of the three themes, in every scene."""
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci in widgets/")
+    notebook = book(SETUP, ORDER)
+    page = notebook.page
+    notebook.command("apputils:change-theme", theme=theme)
+    page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme)
+    notebook.run(0)
+    page.get_by_role("option", name="tone").wait_for()
+    page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
+    page.evaluate(AXE.read_text("utf-8"))
+    found = []
+    for scene in chain(list_and_editor(page), many_and_none(page)):
+        found += violations(page, scene)
+    assert found == []
+
+
+def test_a_finger_on_the_grip_moves_a_row_and_elsewhere_scrolls(book) -> None:
+    """Touch works: the grip drags, the rest of the row stays free for scrolling."""
+    notebook = book(SETUP, ORDER, has_touch=True)
+    notebook.run(0)
+    page = notebook.page
+    page.get_by_role("option", name="tone").wait_for()
+    touch = page.context.new_cdp_session(page)
+
+    def swipe(start, end) -> None:
+        box, to = start.bounding_box(), end.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        goal = to["y"] + to["height"] / 2
+        touch.send(
+            "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        )
+        for step in range(1, 9):
+            point = {"x": x, "y": y + (goal - y) * step / 8}
+            touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    rows = page.get_by_role("listbox", name="Memories").get_by_role("option")
+    swipe(rows.nth(0).locator(".msdk-summary"), rows.nth(2).locator(".msdk-summary"))
+    assert notebook.says(1) == "tone release style sample tea"
+    swipe(rows.nth(0).locator(".msdk-grip"), rows.nth(2).locator(".msdk-grip"))
+    page.wait_for_function(
+        "document.querySelector('[role=option] .msdk-name').innerText === 'release'"
+    )
+    assert notebook.says(1) == "release style tone sample tea"
+
+
+@pytest.mark.parametrize("width", [320, 480, 700, 1200])
+def test_nothing_is_cut_off_at_any_width(book, width: int) -> None:
+    """From 320 px on, no part of the panel reaches over its edge."""
+    notebook = book(SETUP, ORDER)
+    notebook.run(0)
+    page = notebook.page
+    page.get_by_role("option", name="tone").wait_for()
+    page.evaluate(
+        "width => { document.querySelector('.msdk-root').style.width = width + 'px'; }", width
+    )
+    page.get_by_role("option", name="tone").click()
+    page.get_by_role("form", name="Memory editor").wait_for()
+    over = page.evaluate(
+        """() => {
+          const edge = document.querySelector(".msdk-panel").getBoundingClientRect();
+          const kinds = ".msdk-panel :is(button, input, select, .cm-editor)";
+          const parts = document.querySelectorAll(kinds);
+          return [...parts].filter((part) => {
+            if (part.closest(".msdk-chips")) return false; // those scroll sideways
+            const box = part.getBoundingClientRect();
+            return box.width && (box.right > edge.right + 1 || box.left < edge.left - 1);
+          }).map((part) => part.outerHTML.slice(0, 120));
+        }"""
+    )
+    assert over == []
+    if width < 640:
+        page.get_by_role("button", name="Back to the list").click()
+        page.get_by_role("listbox", name="Memories").wait_for()
+
+
+def test_reduced_motion_is_respected(book) -> None:
+    """Rows do not slide for those who asked for stillness."""
+    notebook = book(SETUP, ORDER, reduced_motion="reduce")
+    notebook.run(0)
+    row = notebook.page.get_by_role("option", name="tone")
+    assert row.evaluate("row => getComputedStyle(row).transitionDuration") in {"0s", "0s, 0s"}
+
+
+def test_saved_notebook_keeps_no_memory_text_in_its_widget_state(book) -> None:
+    """What Jupyter saves of a widget is its shell and a few ids, even when asked to save state."""
+    notebook = book(SETUP, ORDER)
+    notebook.run(0)
+    page = notebook.page
+    page.get_by_role("option", name="tone").click()
+    page.get_by_role("searchbox", name="Search memories").fill("tone")
+    state = page.evaluate(
+        """async () => {
+          const panel = jupyterapp.shell.currentWidget;
+          const model = panel.content.model;
+          await jupyterapp.commands.execute("docmanager:save");
+          return JSON.stringify(model.toJSON().metadata);
+        }"""
+    )
+    assert "kind" not in json.dumps(json.loads(state).get("widgets", {}))
