@@ -1,0 +1,156 @@
+"""The types that a caller's checker sees: read by mypy, never run."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import assert_type
+
+from uuid6 import UUID
+
+from memories_sdk import (
+    DERIVED,
+    DOCUMENTS,
+    FACTS,
+    Agent,
+    Edit,
+    EditConflict,
+    InvalidInput,
+    MemoriesError,
+    Memory,
+    MemoryHead,
+    MemoryStore,
+    MemoryTools,
+    Principal,
+    Scope,
+    ToolResult,
+    Vocabulary,
+)
+from memories_sdk.history import History, Revision
+from memories_sdk.memory import Page, Saved
+from memories_sdk.principals import PrincipalKind, Role, ScopeKind
+from memories_sdk.reader import ScopeReader
+from memories_sdk.tools import Approval
+
+
+def opening() -> None:
+    """Check the store and what it hands out."""
+    with MemoryStore("memories.db", durability="process", timeout=5) as store:
+        assert_type(store, MemoryStore)
+        assert_type(store.location, str)
+        assert_type(store.vocabularies, tuple[Vocabulary, ...])
+        assert_type(store.backup("copy.db"), None)
+        assert_type(store.close(), None)
+    assert_type((DOCUMENTS, FACTS), tuple[Vocabulary, Vocabulary])
+    assert_type(DOCUMENTS.types, tuple[str, ...])
+
+
+def people(store: MemoryStore) -> None:
+    """Check principals and agents."""
+    alice = store.principals.user("alice")
+    lab = store.principals.group("lab", owner=alice, members=[alice])
+    assert_type(alice, Principal)
+    assert_type(lab, Principal)
+    assert_type((alice.id, alice.kind, alice.name), tuple[int, PrincipalKind, str])
+    assert_type(store.principals.get(1), Principal)
+    assert_type(store.principals.known(alice), Principal)
+    assert_type(store.principals.everyone(), list[Principal])
+    assert_type(store.principals.visible_to(alice), list[Principal])
+    assert_type(store.principals.roles(lab), dict[Principal, Role])
+    assert_type(store.principals.add_member(lab, alice, role="admin"), None)
+    assert_type(store.principals.remove_member(lab, alice), None)
+    writer = store.agents.create("writer", owner=alice)
+    assert_type(writer, Agent)
+    assert_type(store.agents.ensure("writer", owner=alice), Agent)
+    assert_type(store.agents.get("writer", owner=alice), Agent)
+    assert_type(store.agents.owned_by(alice), list[Agent])
+    assert_type(store.agents.transfer(writer, to=lab, acting_as=alice), Agent)
+    assert_type(store.scope(acting_as=alice, principal=lab, agent=writer), Scope)
+
+
+def reading(shelf: ScopeReader, id: UUID) -> None:
+    """Check the verbs that read."""
+    page = shelf.list(type="plan", limit=10, cursor=None)
+    assert_type(page, Page)
+    assert_type((page.total, page.next_cursor), tuple[int, str | None])
+    assert_type(page[0], MemoryHead)
+    assert_type(page[:2], tuple[MemoryHead, ...])
+    assert_type([head.name for head in page], list[str])
+    assert_type(shelf.counts(), dict[str, int])
+    assert_type(shelf.get("n", "plan"), Memory)
+    assert_type(shelf.get_by_id(id), Memory)
+    assert_type(shelf.get_by_id("00000000-0000-0000-0000-000000000000"), Memory)
+    history = shelf.history("n", "plan", limit=3)
+    assert_type(history, History)
+    assert_type(history[0], Revision)
+    assert_type(history[0].memory_id, UUID | None)
+    assert_type(history.next_cursor, str | None)
+    assert_type(shelf.deleted(limit=3), History)
+    assert_type(shelf.changes(since=7, limit=3), History)
+    assert_type(shelf.vocabularies, tuple[Vocabulary, ...])
+    assert_type((shelf.key, shelf.kind), tuple[str, ScopeKind])
+    assert_type((shelf.caller, shelf.principal), tuple[Principal, Principal])
+    assert_type(shelf.agent, Agent | None)
+
+
+def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
+    """Check the verbs that write, each optional argument once."""
+    assert_type(shelf.read_only(), ScopeReader)
+    saved = shelf.save(
+        "n",
+        "plan",
+        "body",
+        summary=DERIVED,
+        order=1,
+        tags=["a"],
+        pinned=True,
+        expires_at=moment,
+        expected_version=1,
+        new_order=0,
+    )
+    assert_type(saved, Saved)
+    assert_type((saved.memory, saved.created), tuple[Memory, bool])
+    assert_type(shelf.create("n", "plan", summary=None, tags=("a",), expires_at=None), Memory)
+    assert_type(shelf.update(id, name="m", type="context", summary="One", order=2), Memory)
+    assert_type(shelf.replace("n", "plan", find="a", new_text="b", expected_version=1), Memory)
+    assert_type(shelf.replace_by_id(id, edits=[Edit("a", "b")]), Memory)
+    assert_type(shelf.delete("n", "plan", expected_version=1), Memory)
+    assert_type(shelf.delete_by_id(id), Memory)
+    assert_type(shelf.clear(type="plan"), int)
+    assert_type(shelf.move(id, before=id), Memory)
+    assert_type(shelf.move(str(id), after=str(id)), Memory)
+    assert_type(shelf.reorder([id, str(id)]), None)
+    assert_type(shelf.restore(id, version=1), Memory)
+
+
+def values(memory: Memory) -> None:
+    """Check the fields of a memory."""
+    assert_type((memory.id, memory.scope, memory.type), tuple[UUID, ScopeKind, str])
+    assert_type((memory.principal_id, memory.agent_id), tuple[int | None, int | None])
+    assert_type((memory.name, memory.content, memory.summary), tuple[str, str, str | None])
+    assert_type((memory.tags, memory.pinned, memory.order), tuple[tuple[str, ...], bool, int])
+    assert_type((memory.version, memory.size), tuple[int, int])
+    assert_type((memory.created_at, memory.expires_at), tuple[datetime, datetime | None])
+
+
+def tools(store: MemoryStore, alice: Principal) -> None:
+    """Check the tools."""
+    made = MemoryTools(store, acting_as=alice, agent="writer", operations={"memory": ["list"]})
+    result = made.call("memory", {"action": "list"}, approved=True)
+    assert_type(result, ToolResult)
+    assert_type((result.ok, result.text, result.code), tuple[bool, str, str])
+    assert_type(result.approval, Approval | None)
+    assert_type(made.needs_approval("memory", None), bool)
+    assert_type(made.schemas(), list[dict[str, object]])
+
+
+def errors(shelf: Scope) -> None:
+    """Check what errors carry."""
+    try:
+        shelf.save("n", "plan", "x", expected_version=1)
+    except EditConflict as conflict:
+        assert_type(conflict.current, Memory | None)
+        assert_type(conflict.expected_version, int)
+    except InvalidInput as refusal:
+        assert_type(refusal.field, str | None)
+    except MemoriesError as error:
+        assert_type((error.code, error.message, error.suggestion), tuple[str, str, str])
