@@ -26,6 +26,7 @@ from memories_sdk import (
     Vocabulary,
 )
 from memories_sdk.history import History, Revision
+from memories_sdk.integrity import Finding
 from memories_sdk.memory import Page, Saved
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
 from memories_sdk.reader import ScopeReader
@@ -38,6 +39,7 @@ def opening() -> None:
         assert_type(store, MemoryStore)
         assert_type(store.location, str)
         assert_type(store.vocabularies, tuple[Vocabulary, ...])
+        assert_type(store.verify(), list[Finding])
         assert_type(store.backup("copy.db"), None)
         assert_type(store.close(), None)
     assert_type((DOCUMENTS, FACTS), tuple[Vocabulary, Vocabulary])
