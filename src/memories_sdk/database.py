@@ -172,7 +172,8 @@ class BodyRow(Table, table=True):
 class RevisionRow(Table, table=True):
     """One change, with what it overwrote. Append only; also the change feed.
 
-    `part_of` is the first revision of a verb that wrote several. `operation` is the caller's key
+    `part_of` is the first revision of a verb that wrote several, `undoes` the first of the verb
+    that it takes back. `operation` is the caller's key
     against doing a thing twice. `after` digests the state that the change left, `redacted` what
     stood in a before-image that was blotted out, and `seal` all of it with the seal before.
     """
@@ -188,6 +189,7 @@ class RevisionRow(Table, table=True):
             unique=True,
             sqlite_where=column("operation").is_not(None),  # few writes carry a key
         ),
+        Index(None, "undoes", sqlite_where=column("undoes").is_not(None)),
     )
     seq: int | None = Field(default=None, primary_key=True)
     memory_id: bytes | None = Field(default=None, sa_type=LargeBinary)
@@ -202,6 +204,7 @@ class RevisionRow(Table, table=True):
     before: str | None = Field(default=None, sa_type=Text)
     before_content: str | None = Field(default=None, sa_type=Text)
     part_of: int | None = None
+    undoes: int | None = None
     operation: str | None = Field(default=None, sa_type=Text)
     after: bytes | None = Field(default=None, sa_type=LargeBinary)
     redacted: bytes | None = Field(default=None, sa_type=LargeBinary)
@@ -284,17 +287,23 @@ class Database:
                     connection.execute("ROLLBACK")
 
     @contextmanager
-    def write(self, *, taken: str = "That name is taken.") -> Iterator[sqlite3.Connection]:
+    def write(
+        self, *, taken: str = "That name is taken.", erasing: bool = False
+    ) -> Iterator[sqlite3.Connection]:
         """Lend a connection inside a write transaction: all of the block is stored, or nothing.
 
         Args:
             taken: The message when a unique key refuses a row.
+            erasing: Whether to leave nothing of what is removed: freed pages are overwritten, and
+                the write-ahead log is emptied after the commit.
 
         Raises:
             NameTaken: A unique key refused a row.
             StoreBusy: Another writer held the lock for the whole timeout.
         """
         with self._lent() as connection:
+            if erasing:
+                connection.execute("PRAGMA secure_delete=ON")
             # A deferred BEGIN would read first and then fail at once, without waiting, when
             # another writer came in between (SQLITE_BUSY_SNAPSHOT).
             connection.execute("BEGIN IMMEDIATE")
@@ -307,6 +316,10 @@ class Database:
                 if _code(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                     raise NameTaken(taken, suggestion="Choose another name.") from error
                 raise
+            finally:
+                if erasing:
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    connection.execute("PRAGMA secure_delete=OFF")
 
     def copy(self, target: Path) -> None:
         """Copy the database to a new file, readable by its owner alone."""

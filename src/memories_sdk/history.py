@@ -18,7 +18,17 @@ from uuid6 import UUID
 from memories_sdk.errors import NotFound
 
 Action = Literal[
-    "create", "update", "replace", "delete", "clear", "expire", "move", "reorder", "restore"
+    "create",
+    "update",
+    "replace",
+    "delete",
+    "clear",
+    "expire",
+    "move",
+    "reorder",
+    "restore",
+    "redact",
+    "prune",
 ]
 ENDINGS: Final[tuple[Action, ...]] = ("delete", "clear", "expire")
 """The actions after which a memory is gone."""
@@ -39,6 +49,9 @@ class Revision:
         type: The type after the change; before it for a delete. So is `name`.
         before: The fields the change overwrote, with their old values; all fields for a delete,
             none for a create.
+        part_of: `seq` of the first revision of the verb, when the verb wrote several.
+        undoes: `seq` of the change that this one takes back.
+        pruned: Whether what it overwrote was forgotten.
     """
 
     seq: int
@@ -52,6 +65,9 @@ class Revision:
     type: str | None
     name: str | None
     before: Mapping[str, object] = field(repr=False)
+    part_of: int | None = None
+    undoes: int | None = None
+    pruned: bool = False
 
     def __repr__(self) -> str:
         what = self.name if self.memory_id is not None else self.shelf
@@ -131,6 +147,8 @@ def rewind(
     for revision in revisions:
         if revision.version > version or revision.action == "move":
             continue
+        if revision.pruned:
+            break
         past |= revision.before
         if revision.version == target + 1:
             if revision.action == "restore" and not revision.before:

@@ -75,7 +75,7 @@ def _memories(connection: sqlite3.Connection) -> Iterator[Finding]:
 def _chains(connection: sqlite3.Connection) -> Iterator[Finding]:
     shelf, previous = None, b""
     for row in connection.execute(sql.CHAIN):
-        seq, *facts, before, content, after, redacted, stored = row
+        seq, *facts, before, content, redacted, after, stored = row
         if facts[1] != shelf:
             shelf, previous = facts[1], b""
         image = image_digest(before, content) if redacted is None else redacted

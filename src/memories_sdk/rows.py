@@ -136,7 +136,8 @@ def to_entry(
 
 def to_revision(row: Row) -> Revision:
     """Return a revision from a row of `REVISION_COLUMNS`."""
-    seq, memory_id, shelf, action, actor, source, at, version, type_, name, before, content = row
+    seq, memory_id, shelf, action, actor, source, at, version, type_, name, *kept = row
+    before, content, redacted, part_of, undoes = kept
     image: dict[str, object] = json.loads(before) if before else {}
     if "tags" in image:
         image["tags"] = tuple(json.loads(before)["tags"])
@@ -157,6 +158,9 @@ def to_revision(row: Row) -> Revision:
         type_,
         name,
         image,
+        part_of,
+        undoes,
+        redacted is not None and not image,
     )
 
 

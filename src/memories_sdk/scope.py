@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from uuid6 import UUID
 
+from memories_sdk import timeline
 from memories_sdk.draft import Draft, edited
 from memories_sdk.errors import EditConflict, InvalidInput, NotFound
-from memories_sdk.history import ENDINGS, Revision, rewind
+from memories_sdk.history import History, rewind
 from memories_sdk.memory import (
     UNSET,
     Derived,
@@ -21,8 +21,8 @@ from memories_sdk.memory import (
     Saved,
     Unset,
     apply_edits,
-    byte_size,
     checked_order,
+    checked_time,
     checked_type,
     checked_version,
     normal_content,
@@ -342,26 +342,73 @@ class Scope(ScopeReader):
         target = checked_version(version)
         memory_id = parsed_id(id)
         with self._writing(taken="Another memory has its name and type now.") as shelf:
-            revisions = shelf.history(memory_id, limit=-1)
-            if not revisions:
-                raise unknown_id()
-            stored = shelf.find_id(memory_id)
-            if stored is None:
-                if revisions[0].action not in ENDINGS:
-                    shelf.bury(str(revisions[0].name), str(revisions[0].type))
-                    revisions = shelf.history(memory_id, limit=-1)
-                return _bring_back(shelf, memory_id, revisions, target)
-            if target is None:
-                raise InvalidInput(
-                    "The memory is not deleted.",
-                    field="version",
-                    suggestion="Name the version to go back to; history(id=…) lists them.",
-                )
-            return _go_back(shelf, stored, revisions, target)
+            return timeline.restore(shelf, memory_id, target)
+
+    def undo(self, *, seq: int | None = None) -> History:
+        """Take back the last change of this shelf, whoever made it, with all of its parts.
+
+        A clear, a bulk delete and a reorder are one change each. Called again, it takes back the
+        change before. What is taken back leaves revisions of its own.
+
+        Args:
+            seq: The change you mean to take back; None for the last, whichever it is.
+
+        Returns:
+            The revisions that were taken back, newest first.
+
+        Raises:
+            NotFound: There is nothing to take back.
+            Conflict: Something else came after `seq`.
+            NameTaken: Another memory has the name that would come back.
+        """
+        with self._writing(taken="Another memory has the name that would come back.") as shelf:
+            return History(timeline.undo(shelf, seq))
+
+    def redact(self, text: str) -> int:
+        """Blot out a text, such as a leaked secret, in this shelf and in all of its history.
+
+        Bodies, summaries and tags are searched, letter by letter as it is written; names are not.
+        A mark stands in its place, a revision says that it happened, and the file keeps no copy.
+
+        Returns:
+            In how many memories and revisions it stood.
+
+        Raises:
+            InvalidInput: The text is empty.
+        """
+        if not isinstance(text, str) or not text:
+            raise InvalidInput("text cannot be empty.", field="text", suggestion="Name the secret.")
+        with self._writing(erasing=True) as shelf:
+            return timeline.redact(shelf, text)
+
+    def prune(self, *, keep: int | None = None, before: datetime | None = None) -> int:
+        """Forget what old revisions overwrote, to save room; that they were stays on record.
+
+        Nothing is ever pruned by itself.
+
+        Args:
+            keep: Revisions beyond the newest so many of each memory are emptied; at least 1.
+            before: Revisions before this moment are emptied.
+
+        Returns:
+            How many revisions were emptied.
+
+        Raises:
+            InvalidInput: Neither was given, or one is out of range.
+        """
+        if keep is None and before is None:
+            raise InvalidInput("prune needs keep= or before=.", suggestion="For example keep=20.")
+        if keep is not None and keep < 1:
+            raise InvalidInput("keep must be at least 1.", field="keep", suggestion="keep=20")
+        moment = checked_time(before)
+        with self._writing(erasing=True) as shelf:
+            return timeline.prune(shelf, keep=keep, before=moment)
 
     @contextmanager
-    def _writing(self, *, taken: str = "That name is taken.") -> Iterator[Shelf]:
-        with self._setting.database.write(taken=taken) as connection:
+    def _writing(
+        self, *, taken: str = "That name is taken.", erasing: bool = False
+    ) -> Iterator[Shelf]:
+        with self._setting.database.write(taken=taken, erasing=erasing) as connection:
             yield self._shelf(connection)
 
     def _add(self, shelf: Shelf, name: str, type: str, draft: Draft) -> Memory:
@@ -411,35 +458,6 @@ def _remove(shelf: Shelf, stored: Stored, expected: int | None) -> Memory:
     _expect(shelf, stored, expected)
     shelf.remove(stored)
     return stored.memory
-
-
-def _bring_back(
-    shelf: Shelf, id: UUID, revisions: Sequence[Revision], target: int | None
-) -> Memory:
-    gone = revisions[0]
-    if target == gone.version:
-        raise NotFound(
-            f"At version {target} the memory was deleted.",
-            suggestion="Leave version out for the last one before.",
-        )
-    past = rewind({}, gone.version, revisions, target or gone.version - 1)
-    shelf.bury(str(past["name"]), str(past["type"]))
-    restored = shelf.revived(id, past, gone.version + 1)
-    return shelf.add(restored, "restore")
-
-
-def _go_back(shelf: Shelf, stored: Stored, revisions: Sequence[Revision], target: int) -> Memory:
-    memory = stored.memory
-    past: dict[str, Any] = rewind({}, memory.version, revisions, target)
-    restored = replace(memory, **{**past, "order": memory.order})
-    if restored.expires_at is not None and restored.expires_at <= shelf.now:
-        restored = replace(restored, expires_at=None)  # else it would vanish again at once
-    restored = replace(restored, size=byte_size(restored.content))
-    if restored == memory:
-        return memory
-    shelf.bury(restored.name, restored.type)
-    new = replace(restored, version=memory.version + 1, updated_at=shelf.now)
-    return shelf.change(stored, new, "restore")
 
 
 def _edits(

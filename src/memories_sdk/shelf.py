@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from uuid6 import UUID
 
 from memories_sdk import statements as sql
-from memories_sdk.history import Action, Revision
+from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
 from memories_sdk.principals import ScopeKind
 from memories_sdk.rows import (
@@ -49,7 +49,12 @@ class Stored(NamedTuple):
 
 
 class Shelf:
-    """One shelf during one transaction. An expired memory counts as gone at `now`."""
+    """One shelf during one transaction. An expired memory counts as gone at `now`.
+
+    Attributes:
+        now: The moment of the transaction.
+        undoing: The change that the revisions to be written take back, or None.
+    """
 
     def __init__(
         self,
@@ -67,6 +72,7 @@ class Shelf:
         self._source = source
         self._seal: bytes | None = None
         self._first: int | None = None
+        self.undoing: int | None = None
         self.now = now
 
     def find(self, name: str, type: str) -> Stored | None:
@@ -82,8 +88,8 @@ class Shelf:
         row = self._all(sql.LAST_NAMED, type=type, name=name)
         return UUID(bytes=row[0][0]) if row else None
 
-    def everything(self, types: Sequence[str]) -> list[Stored]:
-        """Return the memories of these types with their bodies, in list order."""
+    def everything(self, types: Sequence[str] = ()) -> list[Stored]:
+        """Return the memories of these types, or of all, with their bodies, in list order."""
         rows = self._all(sql.everything(len(types)), **_numbered(types))
         return [Stored(to_memory(row), row[-1]) for row in rows]
 
@@ -114,6 +120,15 @@ class Shelf:
     def changes(self, since: int, limit: int) -> list[Revision]:
         """Return revisions with a `seq` above `since`, oldest first."""
         return self._revisions(sql.CHANGES, since=since, limit=limit)
+
+    def last_change(self) -> Revision | None:
+        """Return the first revision of the last change that nothing took back yet."""
+        found = self._revisions(sql.LAST_CHANGE)
+        return found[0] if found else None
+
+    def parts(self, seq: int) -> list[Revision]:
+        """Return all revisions of the change that began with `seq`, last first."""
+        return self._revisions(sql.PARTS, seq=seq)
 
     def add(self, memory: Memory, action: Action = "create") -> Memory:
         """Insert a memory."""
@@ -200,11 +215,12 @@ class Shelf:
     def move(self, stored: Stored, anchor: Stored, side: float) -> Memory:
         """Put a memory before (-0.5) or behind (0.5) another and renumber the shelf."""
         place = {"row": stored.row, "anchor": anchor.row, "side": side}
+        before = {"order": stored.memory.order, "next": self._following(stored.memory)}
         self._connection.execute(sql.MOVE, place | {"scope_key": self._owner.key})
         position = self._all(sql.POSITION, row=stored.row)[0][0]
         moved = replace(stored.memory, order=position)
         after = state_digest(moved, body_digest(moved.content))
-        self._record("move", moved, {"order": stored.memory.order}, after)
+        self._record("move", moved, before, after)
         return moved
 
     def order(self) -> dict[bytes, int]:
@@ -216,6 +232,50 @@ class Shelf:
         parameters = {"scope_key": self._owner.key, "rows": json.dumps(list(rows))}
         self._connection.execute(sql.REORDER, parameters)
         self._record("reorder", None, {"order": [id.hex() for id in old]}, None)
+
+    def blot(self, text: str, mark: str) -> int:
+        """Put `mark` for `text` in all before-images; return in how many it stood."""
+        count = 0
+        for seq, before, content, redacted in self._all(sql.IMAGES):
+            fields = json.loads(before) if before else {}
+            marked = {name: _marked(value, text, mark) for name, value in fields.items()}
+            new_content = content and content.replace(text, mark)
+            if marked == fields and new_content == content:
+                continue
+            count += 1
+            new_before = json.dumps(marked, ensure_ascii=False) if before else None
+            digest = redacted or image_digest(before, content)
+            self._rewrite(seq, new_before, new_content, digest)
+        return count
+
+    def empty(self, seqs: Collection[int]) -> None:
+        """Forget the before-images of these revisions; their seals still hold."""
+        for seq, before, content, redacted in self._all(sql.IMAGES):
+            if seq in seqs:
+                self._rewrite(seq, None, None, redacted or image_digest(before, content))
+
+    def note(self, action: Action, facts: Mapping[str, object]) -> None:
+        """Append a revision of the shelf itself."""
+        self._record(action, None, facts, None)
+
+    def _rewrite(self, seq: int, before: str | None, content: str | None, redacted: bytes) -> None:
+        parameters: Parameters = {
+            "scope_key": self._owner.key,
+            "at_seq": seq,
+            "new_before": before,
+            "new_before_content": content,
+            "new_redacted": redacted,
+        }
+        self._connection.execute(sql.REWRITE_IMAGE, parameters)
+
+    def _following(self, memory: Memory) -> str | None:
+        after = {
+            "after_position": memory.order,
+            "after_name": memory.name,
+            "after_id": memory.id.bytes,
+        }
+        row = self._connection.execute(sql.FOLLOWING, self._key | after).fetchone()
+        return None if row is None else bytes(row[0]).hex()
 
     def _one(self, statement: str, **parameters: object) -> Stored | None:
         row = self._connection.execute(statement, self._key | parameters).fetchone()
@@ -247,7 +307,7 @@ class Shelf:
             "name": None if memory is None else memory.name,
         }
         entry = to_entry(facts, before, after, self._previous_seal())
-        entry |= {"part_of": self._first, "operation": None}
+        entry |= {"part_of": self._first, "undoes": self.undoing, "operation": None}
         seq = self._connection.execute(sql.INSERT_REVISION, entry).lastrowid
         self._seal = entry["seal"]
         self._first = self._first or seq
@@ -257,6 +317,12 @@ class Shelf:
             row = self._connection.execute(sql.LAST_SEAL, self._key).fetchone()
             self._seal = b"" if row is None else bytes(row[0])
         return self._seal
+
+
+def _marked(value: object, text: str, mark: str) -> object:
+    if isinstance(value, list):
+        return [_marked(each, text, mark) for each in value]
+    return value.replace(text, mark) if isinstance(value, str) else value
 
 
 def _numbered(types: Sequence[str]) -> Parameters:

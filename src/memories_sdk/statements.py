@@ -19,6 +19,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    true,
     tuple_,
     update,
 )
@@ -103,6 +104,9 @@ def counting(types: int) -> str:
 
 
 def _among(types: int) -> ColumnElement[bool]:
+    """Return the test for one of `types` types; for none, any type passes."""
+    if not types:
+        return true()
     return memories.c.type.in_([bindparam(f"type_{index}") for index in range(types)])
 
 
@@ -147,6 +151,13 @@ DELETE: Final = compiled(delete(memories).where(_shelf, memories.c.row == bindpa
 POSITION: Final = compiled(
     select(memories.c.position).where(_shelf, memories.c.row == bindparam("row"))
 )
+FOLLOWING: Final = compiled(
+    select(memories.c.id)
+    .where(_shelf, _alive, tuple_(*_sort) > tuple_(*_place))
+    .order_by(*_sort)
+    .limit(literal_column("1"))
+    .offset(_NONE)
+)
 SHELF_ORDER: Final = compiled(
     select(memories.c.id, memories.c.row).where(_shelf, _alive).order_by(*_sort)
 )
@@ -177,22 +188,21 @@ WHERE memories.row = moved.row
   AND +memories.scope_key = :scope_key
 """
 
+FACTS: Final = (
+    "seq",
+    "memory_id",
+    "scope_key",
+    "action",
+    "actor",
+    "source",
+    "at",
+    "version",
+    "type",
+    "name",
+)
+_IMAGE: Final = ("before", "before_content", "redacted")
 REVISION_COLUMNS: Final = tuple(
-    revisions.c[name]
-    for name in (
-        "seq",
-        "memory_id",
-        "scope_key",
-        "action",
-        "actor",
-        "source",
-        "at",
-        "version",
-        "type",
-        "name",
-        "before",
-        "before_content",
-    )
+    revisions.c[name] for name in (*FACTS, *_IMAGE, "part_of", "undoes")
 )
 INSERT_REVISION: Final = compiled(
     insert(revisions).values({c.name: bindparam(c.name) for c in revisions.c if c.name != "seq"})
@@ -220,7 +230,7 @@ STATES: Final = compiled(
     ).join(bodies, bodies.c.row == memories.c.row)
 )
 CHAIN: Final = compiled(
-    select(*REVISION_COLUMNS, revisions.c.after, revisions.c.redacted, revisions.c.seal).order_by(
+    select(*(revisions.c[name] for name in (*FACTS, *_IMAGE, "after", "seal"))).order_by(
         revisions.c.scope_key, revisions.c.seq
     )
 )
@@ -259,6 +269,35 @@ DELETED: Final = compiled(
     .order_by(revisions.c.seq.desc())
     .limit(bindparam("limit"))
     .offset(_NONE)
+)
+_mine = revisions.c.scope_key == bindparam("scope_key")
+LAST_CHANGE: Final = compiled(
+    select(*REVISION_COLUMNS)
+    .where(
+        _mine,
+        revisions.c.part_of.is_(None),
+        revisions.c.undoes.is_(None),
+        revisions.c.action.not_in([literal_column("'redact'"), literal_column("'prune'")]),
+        ~exists().where(_later.c.undoes == revisions.c.seq),
+    )
+    .order_by(revisions.c.seq.desc())
+    .limit(literal_column("1"))
+    .offset(_NONE)
+)
+PARTS: Final = compiled(
+    select(*REVISION_COLUMNS)
+    .where(_mine, or_(revisions.c.seq == bindparam("seq"), revisions.c.part_of == bindparam("seq")))
+    .order_by(revisions.c.seq.desc())
+)
+IMAGES: Final = compiled(
+    select(revisions.c.seq, *(revisions.c[name] for name in _IMAGE)).where(
+        _mine, or_(revisions.c.before.is_not(None), revisions.c.before_content.is_not(None))
+    )
+)
+REWRITE_IMAGE: Final = compiled(
+    update(revisions)
+    .values({name: bindparam(f"new_{name}") for name in _IMAGE})
+    .where(_mine, revisions.c.seq == bindparam("at_seq"))
 )
 CHANGES: Final = compiled(
     select(*REVISION_COLUMNS)
