@@ -53,6 +53,9 @@ VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     "move": lambda shelf, it, mine: shelf.move(it.id, before=mine.id),
     "reorder": lambda shelf, it, mine: shelf.reorder([mine.id, it.id]),
     "restore": lambda shelf, it, _: shelf.restore(it.id, version=1),
+    "undo": lambda shelf, _it, _: shelf.undo(),
+    "redact": lambda shelf, _it, _: shelf.redact(CANARY),
+    "prune": lambda shelf, _it, _: shelf.prune(keep=1),
 }
 BY_ID = ["get_by_id", "read_only", "update", "replace_by_id", "delete_by_id", "restore"]
 WHOSE = ["another user's", "another agent's", "an agent's own", "a group's", "a same number's"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import assert_type
 
 from uuid6 import UUID
@@ -122,6 +122,9 @@ def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
     assert_type(shelf.move(str(id), after=str(id)), Memory)
     assert_type(shelf.reorder([id, str(id)]), None)
     assert_type(shelf.restore(id, version=1), Memory)
+    assert_type(shelf.undo(seq=1), History)
+    assert_type(shelf.redact("secret"), int)
+    assert_type(shelf.prune(keep=20, before=datetime.now(UTC)), int)
 
 
 def values(memory: Memory) -> None:
