@@ -69,7 +69,7 @@ class Draft:
             content=body,
             summary=summary if written else normal_summary(summary),
             order=order if isinstance(order, Unset) else checked_order(order),
-            tags=tags if isinstance(tags, Unset) else normal_tags(tags),
+            tags=tags if isinstance(tags, Unset) else normal_tags(tags, vocabulary),
             pinned=pinned if isinstance(pinned, Unset) else _checked_flag(pinned),
             expires_at=expires_at if isinstance(expires_at, Unset) else checked_time(expires_at),
             derived=None if isinstance(body, Unset) else derived_summary(body),

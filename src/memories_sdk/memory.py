@@ -8,7 +8,7 @@ one line.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import Enum
@@ -16,7 +16,7 @@ from typing import Final, Literal, overload
 
 from uuid6 import UUID
 
-from memories_sdk import display
+from memories_sdk import display, facts
 from memories_sdk.errors import (
     AnchorNotFound,
     AnchorNotUnique,
@@ -35,6 +35,9 @@ MAX_TAG: Final = 64
 MAX_BODY_BYTES: Final = 1 << 20
 MAX_ORDER: Final = 2**53 - 1
 """Largest order a JavaScript number holds exactly; the smallest is its negative."""
+
+LONGEST_SPELLED: Final = 4_000
+"""Longer names are refused unread: spelling them takes its time for each character."""
 
 COUNTED_MATCHES: Final = 10_000
 SHOWN_MATCHES: Final = 10
@@ -73,6 +76,9 @@ class Vocabulary:
         max_body: Largest body, in `unit`.
         unit: "bytes" (of UTF-8) or "characters".
         max_name: Longest name, in characters.
+        spell_name: How a name is written, where it is more than NFC without blanks around it.
+        spell_tags: The same for a list of tags.
+        guarded: Whether a secret that a guard sees in a text is refused, and not only reported.
     """
 
     name: str
@@ -80,6 +86,9 @@ class Vocabulary:
     max_body: int = MAX_BODY_BYTES
     unit: Literal["bytes", "characters"] = "bytes"
     max_name: int = MAX_NAME
+    spell_name: Callable[[str], str] | None = None
+    spell_tags: Callable[[Sequence[str]], Sequence[str]] | None = None
+    guarded: bool = False
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -102,6 +111,9 @@ FACTS: Final = Vocabulary(
     max_body=1_000,
     unit="characters",
     max_name=120,
+    spell_name=facts.readable_key,
+    spell_tags=facts.readable_tags,
+    guarded=True,
 )
 
 
@@ -231,7 +243,7 @@ def checked_type(value: object, vocabularies: Iterable[Vocabulary]) -> Vocabular
 
 
 def normal_name(value: object, vocabulary: Vocabulary = DOCUMENTS) -> str:
-    """Return the name in NFC without blanks around it.
+    """Return the name in NFC without blanks around it, or as the vocabulary writes it.
 
     Raises:
         InvalidInput: It is not text, blank, or holds a control character, a line separator or a
@@ -239,6 +251,8 @@ def normal_name(value: object, vocabulary: Vocabulary = DOCUMENTS) -> str:
         TooLong: It is longer than the vocabulary's `max_name`.
     """
     text = unicodedata.normalize("NFC", _text(value, "name")).strip()
+    if vocabulary.spell_name is not None and len(text) <= LONGEST_SPELLED:
+        text = vocabulary.spell_name(text)
     if not text:
         raise InvalidInput(
             "name cannot be empty.", field="name", suggestion="Give the memory a short name."
@@ -309,8 +323,10 @@ def derived_summary(content: str) -> str | None:
     return plain_text(content, limit=DERIVED_SUMMARY) or None
 
 
-def normal_tags(value: object) -> tuple[str, ...]:
+def normal_tags(value: object, vocabulary: Vocabulary = DOCUMENTS) -> tuple[str, ...]:
     """Return the tags in NFC and trimmed, without blanks and repetitions, in their given order.
+
+    A vocabulary that writes tags in its own way also says how many it keeps.
 
     Raises:
         InvalidInput: It is no list of texts, or a tag holds a control character.
@@ -322,25 +338,28 @@ def normal_tags(value: object) -> tuple[str, ...]:
             field="tags",
             suggestion='For example tags=["style", "draft"].',
         )
-    tags: dict[str, None] = {}
-    for item in value:
-        tag = unicodedata.normalize("NFC", _text(item, "tag")).strip()
-        _refuse_unprintable(tag, "tag")
-        if len(tag) > MAX_TAG:
-            raise TooLong(
-                "tag",
-                size=len(tag),
-                limit=MAX_TAG,
-                unit="characters",
-                suggestion="Tags are single words; use the summary for a sentence.",
-            )
-        if tag:
-            tags[tag] = None
+    given = [_normal_tag(each) for each in value]
+    spelled = given if vocabulary.spell_tags is None else vocabulary.spell_tags(given)
+    tags = tuple(dict.fromkeys(filter(None, spelled)))
     if len(tags) > MAX_TAGS:
         raise TooLong(
             "tags", size=len(tags), limit=MAX_TAGS, unit="tags", suggestion="Keep the telling ones."
         )
-    return tuple(tags)
+    return tags
+
+
+def _normal_tag(value: object) -> str:
+    tag = unicodedata.normalize("NFC", _text(value, "tag")).strip()
+    _refuse_unprintable(tag, "tag")
+    if len(tag) > MAX_TAG:
+        raise TooLong(
+            "tag",
+            size=len(tag),
+            limit=MAX_TAG,
+            unit="characters",
+            suggestion="Tags are single words; use the summary for a sentence.",
+        )
+    return tag
 
 
 def checked_order(value: object) -> int:
