@@ -41,6 +41,9 @@ VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     "history": lambda shelf, it, _: (shelf.history(id=it.id), shelf.history()),
     "deleted": lambda shelf, _it, _: shelf.deleted(),
     "changes": lambda shelf, _it, _: shelf.changes(),
+    "watch": lambda shelf, _it, mine: (
+        shelf.save(mine.name, mine.type, "noticed") and next(shelf.watch(since=0))
+    ),
     "read_only": lambda shelf, it, _: shelf.read_only().get_by_id(it.id),
     "save": lambda shelf, it, _: shelf.save(it.name, it.type, "stolen"),
     "create": lambda shelf, it, _: shelf.create(it.name, it.type, "stolen"),

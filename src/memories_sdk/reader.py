@@ -31,6 +31,7 @@ from memories_sdk.memory import (
 )
 from memories_sdk.principals import Agent, Principal, ScopeKind, denied, scope_key
 from memories_sdk.shelf import Owner, Place, Shelf, Stored
+from memories_sdk.watch import PAUSE, Watch
 
 MAX_PAGE: Final = 500
 DIGITS: Final = re.compile(r"[0-9]{1,18}\Z")
@@ -209,6 +210,18 @@ class ScopeReader:
             )
         with self._reading() as shelf:
             return History(shelf.changes(since, limit))
+
+    def watch(self, *, since: int | None = None, pause: float = PAUSE) -> Watch:
+        """Return an endless iterator over the changes of this shelf, from any process.
+
+        Args:
+            since: The last `seq` that is known; None for only what comes from now on.
+            pause: Seconds between two looks; a change is seen within that time.
+        """
+        if since is None:
+            last = self.history(limit=1)
+            since = last[0].seq if last else 0
+        return Watch(lambda seq: self.changes(since=seq), since, pause)
 
     @contextmanager
     def _reading(self) -> Iterator[Shelf]:

@@ -376,7 +376,7 @@ class Scope(ScopeReader):
         Raises:
             InvalidInput: The text is empty.
         """
-        if not isinstance(text, str) or not text:
+        if not text:
             raise InvalidInput("text cannot be empty.", field="text", suggestion="Name the secret.")
         with self._writing(erasing=True) as shelf:
             return timeline.redact(shelf, text)

@@ -1,0 +1,54 @@
+"""Waits for the changes of a shelf, made in this process or in another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final, Self
+
+from memories_sdk.errors import StoreClosed
+from memories_sdk.history import History
+
+PAUSE: Final = 0.25
+"""Seconds between two looks. A look is one indexed query, some microseconds."""
+
+
+class Watch(Iterator[History]):
+    """An endless iterator over changes as they come, oldest first, each change once.
+
+    Safe to share between threads: each page of changes goes to one of them. It ends when it, or
+    the store, is closed. Made by `scope.watch()`.
+
+    Args:
+        look: Returns the changes with a `seq` above the given one.
+        since: The last `seq` that is known.
+        pause: Seconds between two looks.
+    """
+
+    def __init__(self, look: Callable[[int], History], since: int, pause: float) -> None:
+        self._look = look
+        self._since = since
+        self._pause = pause
+        self._turn = threading.Lock()
+        self._closed = threading.Event()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> History:
+        """Wait for the next changes and return them."""
+        with self._turn:
+            while not self._closed.is_set():
+                try:
+                    changes = self._look(self._since)
+                except StoreClosed:
+                    break
+                if changes:
+                    self._since = changes[-1].seq
+                    return changes
+                self._closed.wait(self._pause)
+        raise StopIteration
+
+    def close(self) -> None:
+        """End the iteration, also for a thread that waits in it."""
+        self._closed.set()
