@@ -128,7 +128,13 @@ def pieces(word: str) -> tuple[str, ...]:
 
 
 def weight(word: str) -> float:
-    """Return how much a folded word says about a text, from 0.3 for a frequent one to 1."""
+    """Return how much a folded word says about a text, from 0.1 to 1.
+
+    Frequent words of English say little; so does a single Han sign beside the pairs it is in, and
+    a single Kana less.
+    """
+    if len(word) == 1 and (kind := _SIGN.match(word)):
+        return 0.3 if kind.lastgroup == "han" else 0.1
     return _WEIGHTS.get(term(word), 1.0)
 
 
@@ -187,5 +193,6 @@ def _without_ending(word: str) -> str:
     return word
 
 
+_SIGN: Final = re.compile("(?P<kana>[\u3040-\u30ff\u31f0-\u31ff])|(?P<han>[\u3005-\u9fff\uf900-\ufaff])")
 _VOWEL: Final = re.compile("[aeiouy]")
 _WEIGHTS: Final = dict.fromkeys(map(term, COMMON), 0.5) | dict.fromkeys(map(term, FREQUENT), 0.3)

@@ -51,7 +51,7 @@ class Catalogue:
         for place, entry in enumerate(self.entries):
             for term, strength in entry.analysed.terms.items():
                 self._terms.setdefault(term, []).append((place, strength))
-            for word in entry.analysed.words.split():
+            for word in entry.analysed.words.replace("|", "").split():
                 self._words.setdefault(word, []).append(place)
         self._spelled = f" {'  '.join(self._words)} "
         self._spellings = list(self._words.values())
@@ -72,7 +72,7 @@ class Catalogue:
         found = scores(
             query,
             [self._candidate(place, strengths.get(place, {})) for place in places],
-            self._statistics(query),
+            self.statistics(query),
             {
                 piece: [index[place] for place in held if place in index]
                 for piece, held in holding.items()
@@ -84,7 +84,7 @@ class Catalogue:
             if score
         }
 
-    def _statistics(self, query: Query) -> Statistics:
+    def statistics(self, query: Query) -> Statistics:
         found = {term: len(self._terms.get(term, ())) for term in query.terms}
         return Statistics(len(self.entries), self._size, found)
 

@@ -10,7 +10,9 @@ from memories_sdk.characters import reveal
 from memories_sdk.markdown import render_safe
 
 if TYPE_CHECKING:
+    from memories_sdk.hits import Hit
     from memories_sdk.memory import Memory, MemoryHead, Page
+    from memories_sdk.recall import Recall
     from memories_sdk.reader import ScopeReader
     from memories_sdk.store import MemoryStore
 
@@ -29,6 +31,33 @@ def memory(value: Memory) -> str:
 def page(value: Page) -> str:
     """Return a page of a list as a table."""
     return _list(value, value.total)
+
+
+def hits(value: Sequence[Hit], total: int) -> str:
+    """Return hits as a table with their passages."""
+    if not total:
+        return "<p>No matches.</p>"
+    rows = [
+        (
+            hit.memory.name,
+            hit.memory.type,
+            f"{hit.score:.2f}",
+            " … ".join(passage.text for passage in hit.passages),
+        )
+        for hit in value
+    ]
+    more = f"<p>… and {total - len(rows)} more.</p>" if total > len(rows) else ""
+    return _table(("Name", "Type", "Score", "Passages"), rows) + more
+
+
+def recall(value: Recall) -> str:
+    """Return what became of each memory that was considered for a prompt."""
+    rows = [
+        (verdict.memory.name, verdict.memory.type, verdict.outcome, verdict.reason)
+        for verdict in value.report
+    ]
+    title = f"<p><strong>Recall</strong> · {len(value.as_context()):,} characters</p>"
+    return title + (_table(("Name", "Type", "Outcome", "Why"), rows) if rows else "")
 
 
 def scope(value: ScopeReader) -> str:

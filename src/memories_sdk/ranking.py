@@ -57,8 +57,10 @@ HEADING: Final = 2
 STRENGTHS: Final = (1, 2, 3, 6)
 """Classes of how often a word counts: once, twice, three or four times, more often."""
 
-MAX_TERMS: Final = 160
-"""Terms of a prompt that count, those which say the most: some 150 words, or a hundred Han signs."""
+_BAR: Final = "|"
+
+MAX_TERMS: Final = 240
+"""Terms of a prompt that count: those which say the most."""
 
 _HEAD: Final = 4_000
 _TAIL: Final = 12_000
@@ -73,7 +75,8 @@ class Analysed:
 
     Attributes:
         terms: Index term to the class of how often it counts.
-        words: The distinct folded words, a blank before and after each.
+        words: The distinct folded words with a blank before and after each, those that count once
+            first; a bar parts the classes of `STRENGTHS`.
         size: How many words there are.
     """
 
@@ -104,7 +107,17 @@ def analyse(
         term = analysis.term(word)
         terms[term] = terms.get(term, 0) + times
     strengths = {term: _strength(times) for term, times in terms.items()}
-    return Analysed(strengths, f" {' '.join(counts)} ", size)
+    classes: dict[int, list[str]] = {strength: [] for strength in STRENGTHS}
+    for word in counts:
+        classes[strengths[analysis.term(word)]].append(word)
+    return Analysed(strengths, _BAR.join(f" {' '.join(each)} " for each in classes.values()), size)
+
+
+def terms_by_strength(words: str) -> list[list[str]]:
+    """Return the index terms of analysed words, class by class."""
+    return [
+        list(dict.fromkeys(map(analysis.term, part.split()))) for part in words.split(_BAR)
+    ]
 
 
 def _strength(times: int) -> int:

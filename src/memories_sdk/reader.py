@@ -7,7 +7,7 @@ import binascii
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,10 @@ from memories_sdk import display
 from memories_sdk import statements as sql
 from memories_sdk.database import Database
 from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.filtering import Filter
 from memories_sdk.history import History
+from memories_sdk.hits import Hits
+from memories_sdk.hits import place as hit_place
 from memories_sdk.memory import (
     Memory,
     MemoryHead,
@@ -28,12 +31,19 @@ from memories_sdk.memory import (
     checked_order,
     checked_type,
     normal_name,
+    normal_tags,
 )
 from memories_sdk.principals import Agent, Principal, ScopeKind, denied, scope_key
+from memories_sdk.ranking import Query
+from memories_sdk.recall import Recall
+from memories_sdk.rows import from_time
+from memories_sdk.search import Searcher, searcher
 from memories_sdk.shelf import Owner, Place, Shelf, Stored
 from memories_sdk.watch import PAUSE, Watch
 
 MAX_PAGE: Final = 500
+MAX_CHARS: Final = 1_000_000
+MIN_RELEVANCE: Final = 0.3
 DIGITS: Final = re.compile(r"[0-9]{1,18}\Z")
 
 
@@ -193,6 +203,93 @@ class ScopeReader:
         with self._reading() as shelf:
             return History(shelf.deleted(limit))
 
+    def search(
+        self,
+        query: str,
+        *,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> Hits:
+        """Return one page of the memories that match a text, the best first.
+
+        All text is looked for as words; nothing in it is syntax. Names, tags and headings weigh
+        more than the rest, and all of a body counts. A memory matches when it shares a word, in
+        any English ending; on a shelf of up to 768 memories, also when it shares a part of a word.
+
+        Args:
+            query: Any text; an empty one finds nothing.
+            type: Only this type; None for all.
+            tags: Only memories with all of these.
+            limit: 1 to 500.
+            cursor: `next_cursor` of the page before.
+
+        Raises:
+            UnknownType: The type is not one of this shelf's.
+            InvalidInput: The limit is out of range, or the cursor is not one of ours.
+        """
+        _check_limit(limit)
+        after = None if cursor is None else hit_place(cursor)
+        wanted = self._filter(type, tags)
+        with self._searching() as (searcher, connection):
+            return searcher.hits(
+                connection,
+                self.key,
+                Query.of(_checked_text(query, "query"), only_joining=True),
+                wanted,
+                limit=limit,
+                after=after,
+            )
+
+    def relevant_for_prompt(
+        self,
+        prompt: str,
+        limit: int = 8,
+        max_chars: int = 1200,
+        *,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        min_relevance: float = MIN_RELEVANCE,
+        max_chars_each: int | None = None,
+    ) -> Recall:
+        """Return the memories to put before an agent with this prompt.
+
+        Pinned ones come first, in the user's order, whether they match or not; then the rest by
+        how well they answer. The same shelf and prompt give the same characters.
+
+        Args:
+            prompt: What the agent is asked. One without words finds the pinned ones only.
+            limit: Most memories, 0 to 500.
+            max_chars: Most characters of `as_context()`, frame and escapes included. What does
+                not fit is shortened to its best passages, or skipped.
+            type: Only this type; None for all.
+            tags: Only memories with all of these.
+            min_relevance: Share of the best score that one must have, 0 to 1. More is more
+                precise.
+            max_chars_each: Most characters of one memory's text; None for what there is room for.
+
+        Raises:
+            InvalidInput: A number is out of range.
+        """
+        check_number(limit, "limit", 0, MAX_PAGE)
+        check_number(max_chars, "max_chars", 0, MAX_CHARS)
+        check_number(min_relevance, "min_relevance", 0, 1)
+        if max_chars_each is not None:
+            check_number(max_chars_each, "max_chars_each", 1, MAX_CHARS)
+        wanted = self._filter(type, tags)
+        with self._searching() as (searcher, connection):
+            return searcher.recall(
+                connection,
+                self.key,
+                Query.of(_checked_text(prompt, "prompt")),
+                wanted,
+                limit=limit,
+                max_chars=max_chars,
+                max_chars_each=max_chars_each,
+                min_relevance=min_relevance,
+            )
+
     def changes(self, *, since: int = 0, limit: int = MAX_PAGE) -> History:
         """Return revisions of this shelf with a `seq` above `since`, oldest first.
 
@@ -227,6 +324,23 @@ class ScopeReader:
     def _reading(self) -> Iterator[Shelf]:
         with self._setting.database.read(snapshot=self._shared) as connection:
             yield self._shelf(connection)
+
+    @contextmanager
+    def _searching(self) -> Iterator[tuple[Searcher, sqlite3.Connection]]:
+        with self._reading():
+            pass  # whoever may not read the shelf shall not make its index either
+        found = searcher(self._setting.database)
+        found.prepare(self.key)
+        with self._setting.database.read(snapshot=True) as connection:
+            self._shelf(connection)
+            yield found, connection
+
+    def _filter(self, type: str | None, tags: Sequence[str]) -> Filter:
+        return Filter(
+            frozenset(self._types(type)),
+            frozenset(normal_tags(tags)),
+            from_time(self._setting.now()),
+        )
 
     def _shelf(self, connection: sqlite3.Connection) -> Shelf:
         """Return the shelf, unless it was taken away from the caller since the scope was made."""
@@ -305,6 +419,26 @@ def missing_agent(name: str) -> NotFound:
         f"Agent {name!r} not found.",
         suggestion="store.agents.owned_by(principal) lists the agents of a principal.",
     )
+
+
+def _checked_text(value: str, field: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{field} must be text.", field=field, suggestion="Pass a str.")
+    return value
+
+
+def check_number(value: float, field: str, least: int, most: int) -> None:
+    """Refuse what is no number from `least` to `most`.
+
+    Raises:
+        InvalidInput: It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise InvalidInput(
+            f"{field} must lie between {least} and {most:,}.",
+            field=field,
+            suggestion="Leave it out for the default.",
+        )
 
 
 def _check_limit(limit: int) -> None:

@@ -1,0 +1,158 @@
+"""Lets the retrieval harness of the shared material run on this package, and on plain baselines.
+
+    cd bench/..; python $MEMORIES_SHARED/retrieval/evaluate.py --adapter bench.retrieval_adapter:factory
+
+`factory` is the package as it comes. The others are what one would write without it: `fts5_or` and
+`fts5_stop` (SQLite's index with Porter stems, all words or all but joining ones), `like_any`.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Final
+
+from memories_sdk import MemoryStore, Vocabulary
+from memories_sdk.common_words import EMPTY
+
+Document = Mapping[str, str | None]
+
+_UNDATED: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_SIGNS: Final = ".:;,-+="
+_CHINESE_DATE: Final = re.compile(r"(\d{4})年(\d\d)月(\d\d)日\D*(\d\d):(\d\d)")
+
+
+class Package:
+    """The package's own search and recall, on a store in memory."""
+
+    def __init__(self) -> None:
+        self._now = _UNDATED
+        self._store: MemoryStore | None = None
+
+    def load(self, documents: Sequence[Document]) -> None:
+        """Save the documents, each at the time it bears.
+
+        Names must differ within a type: a suffix of punctuation, which is no word, sees to it.
+        """
+        types = dict.fromkeys(str(each["type"]) for each in documents)
+        vocabulary = Vocabulary("set", {type: type for type in types})
+        self._store = MemoryStore(
+            ":memory:", vocabularies=(vocabulary,), clock=lambda: self._now
+        )
+        self._shelf = self._store.scope(acting_as=self._store.principals.user("reader"))
+        self._ids: dict[object, str] = {}
+        taken: dict[tuple[str, str], int] = {}
+        for each in documents:
+            type, name = str(each["type"]), str(each["name"] or "")[:180].strip()
+            taken[type, name] = number = taken.get((type, name), -1) + 1
+            self._now = moment(each["t"])
+            saved = self._shelf.save(
+                f"{name} {_marks(number)}" if number or not name else name, type, str(each["text"])
+            )
+            self._ids[saved.memory.id] = str(each["id"])
+
+    def search(self, query: str, limit: int) -> list[str]:
+        """Return the ids of the best hits."""
+        return [self._ids[hit.memory.id] for hit in self._shelf.search(query, limit=limit)]
+
+    def recall(self, prompt: str, limit: int, max_chars: int) -> tuple[list[str], str]:
+        """Return what would enter the prompt."""
+        recall = self._shelf.relevant_for_prompt(prompt, limit, max_chars)
+        return [self._ids[item.memory.id] for item in recall.items], recall.as_context()
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._store is not None:
+            self._store.close()
+
+
+class Plain:
+    """A table and a query: what the package is compared with.
+
+    Recall puts the newest of equal scores first and fills the prompt with whole lines, cut at 220
+    characters, until one does not fit.
+    """
+
+    def __init__(self, words: str, *, drop: frozenset[str] = frozenset()) -> None:
+        self._how = words
+        self._drop = drop
+
+    def load(self, documents: Sequence[Document]) -> None:
+        """Fill an index, or a table."""
+        self._db = sqlite3.connect(":memory:")
+        self._lines = {str(each["id"]): f"[{each['type']}/{each['name']}] {each['text']}" for each in documents}
+        self._db.execute("CREATE VIRTUAL TABLE docs USING fts5(id UNINDEXED, body, tokenize='porter')")
+        self._db.executemany(
+            "INSERT INTO docs VALUES (?, ?)",
+            [(str(each["id"]), f"{each['name']} {each['text']}") for each in documents],
+        )
+
+    def search(self, query: str, limit: int) -> list[str]:
+        """Return the ids of the best matches."""
+        words = dict.fromkeys(re.findall(r"\w+", query.lower()))
+        words = [word for word in words if word not in self._drop] or list(words)
+        if not words:
+            return []
+        if self._how == "like":
+            test = " + ".join(["(body LIKE '%' || ? || '%')"] * len(words))
+            sql = f"SELECT id, {test} AS n FROM docs WHERE n ORDER BY n DESC, rowid DESC LIMIT ?"  # noqa: S608 -- marks alone
+            return [row[0] for row in self._db.execute(sql, [*words, limit])]
+        match = " OR ".join(f'"{word}"' for word in words)
+        sql = "SELECT id FROM docs WHERE docs MATCH ? ORDER BY rank, rowid DESC LIMIT ?"
+        return [row[0] for row in self._db.execute(sql, (match, limit))]
+
+    def recall(self, prompt: str, limit: int, max_chars: int) -> tuple[list[str], str]:
+        """Return the best lines until one does not fit."""
+        chosen, text = [], ""
+        for id in self.search(prompt, limit):
+            line = self._lines[id]
+            line = line if len(line) <= 220 else f"{line[:217]}..."  # noqa: PLR2004 -- the seed's cut
+            if len(text) + len(line) + 1 > max_chars:
+                break
+            chosen.append(id)
+            text += f"{line}\n"
+        return chosen, text
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+
+def factory() -> Package:
+    """Return the package's own search and recall."""
+    return Package()
+
+
+def fts5_or() -> Plain:
+    """Return FTS5 with Porter stems, any word of the query."""
+    return Plain("fts5")
+
+
+def fts5_stop() -> Plain:
+    """Return the same without the words that only join others."""
+    return Plain("fts5", drop=EMPTY)
+
+
+def like_any() -> Plain:
+    """Return a count of the query's words, found as substrings."""
+    return Plain("like", drop=EMPTY)
+
+
+def moment(text: str | None) -> datetime:
+    """Return the time of a document; one without a time gets the same as all such."""
+    if text and (match := _CHINESE_DATE.search(text)):
+        return datetime(*map(int, match.groups()), tzinfo=UTC)  # type: ignore[arg-type, misc]
+    with suppress(ValueError):
+        found = datetime.fromisoformat(text or "")
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return _UNDATED
+
+
+def _marks(number: int) -> str:
+    marks = _SIGNS[number % len(_SIGNS)]
+    while number := number // len(_SIGNS):
+        marks += _SIGNS[number % len(_SIGNS)]
+    return marks

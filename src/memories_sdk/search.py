@@ -1,0 +1,291 @@
+"""Finds the memories of one shelf that answer a text.
+
+A small shelf is analysed in memory and kept there while it does not change. A large one has an
+index on disk, from which the best candidates are taken and then scored by the same rules. Either
+way every search sees the last write, and nothing of another shelf has a part in a score.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from heapq import nlargest
+from itertools import groupby
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import bindparam, select
+
+from memories_sdk import word_index
+from memories_sdk.catalogue import Catalogue, Entry
+from memories_sdk.database import Database
+from memories_sdk.errors import StoreBusy, StoreReadOnly
+from memories_sdk.filtering import Filter, tags_of
+from memories_sdk.hits import Hits, cursor, hit
+from memories_sdk.large_shelf import LargeShelf
+from memories_sdk.memory import Memory
+from memories_sdk.ranking import Analysed, Query, term_weights
+from memories_sdk.recall import Chosen, Recall, pack
+from memories_sdk.rows import Row, to_memory
+from memories_sdk.statements import HEAD_COLUMNS, bodies, compiled, memories
+
+SMALL: Final = 768
+"""Memories up to which a shelf is ranked in memory, all of them."""
+
+SMALL_BYTES: Final = 1 << 18
+"""Bytes of bodies up to which it is."""
+
+KEPT: Final = 32
+"""Small shelves that are kept analysed, for each open store."""
+
+CONSIDERED: Final = 2
+"""Memories that are considered for a prompt, for each that may enter."""
+
+_HEADS: Final = """
+SELECT row, id, version, type, tags, created_at, updated_at, expires_at
+FROM memories WHERE scope_key = :scope_key ORDER BY id
+"""
+_MEASURE: Final = """
+SELECT count(*), sum(size) FROM (SELECT size FROM memories WHERE scope_key = :scope_key LIMIT :most)
+"""
+_PLACES: Final = """
+SELECT m.row FROM json_each(:rows) j JOIN memories m ON m.row = j.value
+ORDER BY m.position, m.name, m.id
+"""
+_PINNED: Final = """
+SELECT row, type, tags, expires_at FROM memories
+WHERE scope_key = :scope_key AND pinned = 1 ORDER BY position, name, id
+"""
+_WHOLE: Final = compiled(
+    select(*HEAD_COLUMNS, bodies.c.content)
+    .join(bodies, bodies.c.row == memories.c.row)
+    .where(memories.c.scope_key == bindparam("scope_key"), memories.c.row == bindparam("row"))
+)
+
+
+class Ranking(NamedTuple):
+    """What was found on a shelf.
+
+    Attributes:
+        scores: Row to score, of all that match, or of the best of a large shelf.
+        weights: Index term of the query to what it says on this shelf.
+    """
+
+    scores: dict[int, float]
+    weights: dict[str, float]
+
+
+class Searcher:
+    """Searches the shelves of one database; keeps small ones analysed. Safe between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: OrderedDict[str, Catalogue] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def prepare(self, scope_key: str) -> None:
+        """Bring the index of a large shelf up to date, unless nobody may write just now."""
+        with self._database.read(snapshot=True) as connection:
+            if self._catalogue(connection, scope_key) is not None:
+                return
+        with suppress(StoreBusy, StoreReadOnly):
+            word_index.bring_up(self._database, scope_key)
+
+    def ranked(
+        self,
+        connection: sqlite3.Connection,
+        scope_key: str,
+        query: Query,
+        wanted: Filter,
+        *,
+        all_matching: bool,
+    ) -> Ranking:
+        """Return what answers a query.
+
+        Args:
+            connection: In a read transaction, so that all is of one moment.
+            scope_key: The shelf.
+            query: What is looked for.
+            wanted: Applied before anything is left out.
+            all_matching: Whether all that match are wanted rather than the best.
+        """
+        if not query.terms:
+            return Ranking({}, {})
+        catalogue = self._catalogue(connection, scope_key)
+        if catalogue is None:
+            indexed = word_index.state(connection, scope_key)
+            if indexed is not None and indexed.seq is not None:
+                large = LargeShelf(connection, scope_key, indexed, query, wanted)
+                return Ranking(large.all() if all_matching else large.best(), large.weights)
+            # Large, never indexed, and nobody may write: correct, if slow the first time.
+            catalogue = self._keep(scope_key, _read(connection, scope_key, None))
+        found = catalogue.ranked(
+            query, lambda entry: wanted.passes(entry.type, entry.tags, entry.expires)
+        )
+        return Ranking(found, term_weights(query, catalogue.statistics(query)))
+
+    def hits(
+        self,
+        connection: sqlite3.Connection,
+        scope_key: str,
+        query: Query,
+        wanted: Filter,
+        *,
+        limit: int,
+        after: tuple[float, bytes] | None,
+    ) -> Hits:
+        """Return one page of hits."""
+        ranking = self.ranked(connection, scope_key, query, wanted, all_matching=True)
+        scores = ranking.scores
+        rows = in_order(connection, scores)
+        start = 0 if after is None else _behind(connection, rows, scores, after)
+        page = [
+            hit(memory_at(connection, scope_key, row), scores[row], ranking.weights, query.pieces)
+            for row in rows[start : start + limit]
+        ]
+        more = start + limit < len(rows)
+        end = cursor(page[-1].score, page[-1].memory) if more else None
+        return Hits(page, total=len(rows), next_cursor=end)
+
+    def recall(
+        self,
+        connection: sqlite3.Connection,
+        scope_key: str,
+        query: Query,
+        wanted: Filter,
+        *,
+        limit: int,
+        max_chars: int,
+        max_chars_each: int | None,
+        min_relevance: float,
+    ) -> Recall:
+        """Return the memories for a prompt: the pinned ones, then what answers it best."""
+        ranking = self.ranked(connection, scope_key, query, wanted, all_matching=False)
+        scores = ranking.scores
+        first = pinned(connection, scope_key, wanted)[:limit]
+        behind = nlargest(CONSIDERED * limit + len(first), scores.values())
+        floor = behind[-1] if behind else 0.0
+        rest = in_order(connection, {row: it for row, it in scores.items() if it >= floor})
+        rest = [row for row in rest if row not in first][: CONSIDERED * limit]
+        return pack(
+            (
+                Chosen(memory_at(connection, scope_key, row), scores.get(row, 0.0))
+                for row in (*first, *rest)
+            ),
+            ranking.weights,
+            query.pieces,
+            limit=limit,
+            max_chars=max_chars,
+            max_chars_each=max_chars_each,
+            least_score=min_relevance * max(scores.values(), default=0.0),
+        )
+
+    def _catalogue(self, connection: sqlite3.Connection, scope_key: str) -> Catalogue | None:
+        """Return the shelf analysed, or None when it is large."""
+        seq = word_index.last_change(connection, scope_key)
+        with self._lock:
+            kept = self._kept.get(scope_key)
+            if kept is not None:
+                self._kept.move_to_end(scope_key)
+        if kept is not None and kept.seq == seq:
+            return kept
+        indexed = word_index.state(connection, scope_key)
+        if indexed is not None and indexed.seq == seq and indexed.memories > SMALL:
+            return None
+        measure = {"scope_key": scope_key, "most": SMALL + 1}
+        count, size = connection.execute(_MEASURE, measure).fetchone()
+        if count > SMALL or (size or 0) > SMALL_BYTES:
+            return None
+        return self._keep(scope_key, _read(connection, scope_key, kept))
+
+    def _keep(self, scope_key: str, catalogue: Catalogue) -> Catalogue:
+        with self._lock:
+            self._kept[scope_key] = catalogue
+            self._kept.move_to_end(scope_key)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return catalogue
+
+
+_searchers: WeakKeyDictionary[Database, Searcher] = WeakKeyDictionary()
+
+
+def searcher(database: Database) -> Searcher:
+    """Return the one searcher of a database."""
+    return _searchers.setdefault(database, Searcher(database))
+
+
+def in_order(
+    connection: sqlite3.Connection, scores: dict[int, float]
+) -> list[int]:
+    """Return rows by their scores, the best first; the user's order breaks ties."""
+    ranked = sorted(scores, key=lambda row: (-scores[row], row))
+    ordered: list[int] = []
+    for _, group in groupby(ranked, key=lambda row: scores[row]):
+        ordered += _by_place(connection, list(group))
+    return ordered
+
+
+def pinned(connection: sqlite3.Connection, scope_key: str, wanted: Filter) -> list[int]:
+    """Return the rows of the pinned memories, in the user's order."""
+    return [
+        row
+        for row, type, tags, expires in connection.execute(
+            _PINNED, {"scope_key": scope_key}
+        ).fetchall()
+        if wanted.passes(type, tags_of(tags), expires)
+    ]
+
+
+def memory_at(connection: sqlite3.Connection, scope_key: str, row: int) -> Memory:
+    """Return the memory in a row that was found in the same transaction."""
+    key = {"scope_key": scope_key, "row": row}
+    return to_memory(connection.execute(_WHOLE, key).fetchone())
+
+
+def _behind(
+    connection: sqlite3.Connection,
+    rows: Sequence[int],
+    scores: Mapping[int, float],
+    after: tuple[float, bytes],
+) -> int:
+    """Return where the page after a hit begins; by its score when the hit itself is gone."""
+    score, id = after
+    found = connection.execute("SELECT row FROM memories WHERE id = ?", (id,)).fetchone()
+    if found is not None and found[0] in scores:
+        return rows.index(found[0]) + 1
+    return next((place for place, row in enumerate(rows) if scores[row] < score), len(rows))
+
+
+def _by_place(connection: sqlite3.Connection, rows: list[int]) -> Sequence[int]:
+    if len(rows) == 1:
+        return rows
+    key = {"rows": json.dumps(rows)}
+    return [row for (row,) in connection.execute(_PLACES, key).fetchall()]
+
+
+def _read(connection: sqlite3.Connection, scope_key: str, old: Catalogue | None) -> Catalogue:
+    """Read a shelf; only what changed since `old` is analysed again."""
+    known = {} if old is None else {(each.key, each.version): each for each in old.entries}
+    seq = word_index.last_change(connection, scope_key)
+    rows = connection.execute(_HEADS, {"scope_key": scope_key}).fetchall()
+    missing = [row[1] for row in rows if (row[1], row[2]) not in known]
+    fresh = {
+        text.id: text.analysed for text in word_index.texts(connection, scope_key, missing)
+    }
+    return Catalogue(
+        (
+            _entry(row, fresh[row[1]] if row[1] in fresh else known[row[1], row[2]].analysed)
+            for row in rows
+        ),
+        seq,
+    )
+
+
+def _entry(row: Row, analysed: Analysed) -> Entry:
+    number, id, version, type, tags, made, changed, expires = row
+    return Entry(number, id, version, type, tags_of(tags), made, changed, expires, analysed)
