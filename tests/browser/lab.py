@@ -205,6 +205,9 @@ class Book:
             arg=[index, before],
             timeout=SLOW,
         )
+        error = cell.locator("[data-mime-type='application/vnd.jupyter.error']")
+        if error.count():
+            raise AssertionError(error.first.inner_text())
         return cell.locator(".jp-OutputArea").first
 
     def says(self, index: int) -> str:
