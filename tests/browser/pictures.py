@@ -47,7 +47,7 @@ def save(ago, name, type, content, **more):
     shelf.save(name, type, content, **more)
 
 
-save(0.1, "user_preferences", "context", '''Always answer in **British English**, in short sentences.
+save(0.1, "user_preferences", "context", '''Always answer in **British English**, shortly.
 
 ## Tone
 

@@ -83,14 +83,29 @@ def test_rows_follow_a_change_made_elsewhere(page, shelf) -> None:
 
 
 def test_filter_and_search_narrow_together(page, shelf) -> None:
-    """Words are looked for in name, summary and tags, whatever their case."""
+    """Words are looked for in name, summary and tags, whatever their case, also unfinished ones."""
     shelf.save("tagged", "plan", "text", tags=["Ünïque"])
     page.ask("narrow", type="plan")
     assert page.names() == ["a", "c", "tagged"]
-    page.ask("seek", query="üNÏQUE text")
+    page.ask("seek", query="üNÏQ")
     assert page.names() == ["tagged"]
-    assert (page.widget.filter, page.widget.query) == ("plan", "üNÏQUE text")
+    assert (page.widget.filter, page.widget.query) == ("plan", "üNÏQ")
     assert page.ask("ids") == [{"id": id_of(shelf, "tagged"), "version": 1}]
+    assert page.ask("rows", offset=0, limit=1)["ranked"] is True
+
+
+def test_a_search_reads_bodies_and_shows_the_best_passage_first(page, shelf) -> None:
+    """The box finds what the store's own search finds, in its order, and says where it stands."""
+    shelf.save("log", "plan", "Nothing to see.\n\nThe greenhouse was painted.")
+    shelf.save("greenhouse", "plan", "All about it.")
+    page.ask("seek", query="greenhouses")
+    assert page.names() == [hit.memory.name for hit in shelf.search("greenhouses")]
+    rows = {row["name"]: row["found"] for row in page.ask("rows", offset=0, limit=9)["rows"]}
+    assert rows == {"greenhouse": None, "log": "The greenhouse was painted."}
+    shelf.delete("log", "plan")
+    assert page.names() == ["greenhouse"]
+    page.ask("seek", query=" ")
+    assert page.ask("rows", offset=0, limit=1)["ranked"] is False
 
 
 def test_a_move_in_a_filtered_list_leaves_hidden_rows_in_order(page, shelf) -> None:

@@ -33,6 +33,7 @@ export class MemoryList {
   readonly #stem = uid("row");
   #rows = new Rows();
   #all = 0;
+  #ranked = false;
   #loaded = false;
   #refusal: Refusal | undefined;
   #turn = 0; // answers to questions of an earlier turn are stale
@@ -119,6 +120,8 @@ export class MemoryList {
     this.#rows = new Rows(window);
     this.#rows.fill(window);
     this.#all = window.all;
+    this.#ranked = window.ranked;
+    this.el.classList.toggle("msdk-ranked", window.ranked);
     this.#loaded = true;
     this.#refusal = undefined;
     const now = active ? this.#rows.indexOf(active) : -1;
@@ -239,7 +242,7 @@ export class MemoryList {
       return words("note", "No memories yet", "Write one down here, or let an agent save what it learns.", make && ["Write the first one", make]);
     }
     if (filter === null || this.#searching()) {
-      return words("search", "Nothing matches", "No memory of this shelf has these words in its name, summary or tags.");
+      return words("search", "Nothing matches", "No memory of this shelf has these words.");
     }
     return words("note", `Nothing of type ${filter} yet`, `The shelf has ${count(this.#all)} of other types.`, [
       "Show all types",
@@ -376,7 +379,7 @@ export class MemoryList {
   #press(event: PointerEvent): void {
     const index = this.#indexOf(event.target);
     const grip = (event.target as Element).closest(".msdk-grip");
-    if (index < 0 || event.button !== 0 || (event.pointerType !== "mouse" && !grip)) return;
+    if (this.#ranked || index < 0 || event.button !== 0 || (event.pointerType !== "mouse" && !grip)) return;
     this.#settle();
     const id = this.#rows.at(index)?.id ?? "";
     drag(
@@ -407,7 +410,9 @@ export class MemoryList {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0;
     const page = Math.max(1, Math.floor(this.#view.clientHeight / ROW) - 1);
     const jump = { Home: -this.#rows.length, End: this.#rows.length, PageDown: page, PageUp: -page }[event.key] ?? 0;
-    if (step && (event.altKey || this.#held)) this.#carry(step);
+    if (this.#ranked && ((step && event.altKey) || (event.key === "m" && !command(event)))) {
+      this.#desk.say("The best match stands first. Empty the search to move memories.");
+    } else if (step && (event.altKey || this.#held)) this.#carry(step);
     else if (jump && this.#held) this.#carry(jump);
     else if (event.key === "Escape") this.#escape();
     else if (this.#held && ["Enter", " ", "m"].includes(event.key)) this.#settle();
@@ -555,7 +560,7 @@ function face(row: Row): Node[] {
       h(
         "span",
         { className: "msdk-row-foot" },
-        h("bdi", { className: "msdk-summary" }, row.summary || "No summary"),
+        h("bdi", { className: "msdk-summary" }, row.found || row.summary || "No summary"),
         ...row.tags.slice(0, 2).map((tag) => h("bdi", { className: "msdk-tag" }, tag)),
       ),
     ),

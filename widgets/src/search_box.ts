@@ -4,7 +4,7 @@ import { h, icon } from "./dom.ts";
 /** ms without a key before the kernel is asked. */
 const STILL = 180;
 
-/** Narrows the list to memories with these words in name, summary or tags. */
+/** Narrows the list to what a search finds, the best first. */
 export function searchBox(desk: Desk): HTMLElement {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let turn = 0;

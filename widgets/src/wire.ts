@@ -8,6 +8,8 @@ export interface Row {
   pinned: boolean;
   updated: string;
   version: number;
+  /** The passage of the body that a search found. */
+  found?: string | null;
 }
 
 /** A whole memory, as the editor opens it. `derived` says that nobody wrote the summary. */
@@ -33,7 +35,9 @@ export interface Group {
   count: number;
 }
 
-/** A window of the list. `length` counts its lines, `total` the memories that match, `all` those of the shelf. */
+/**
+ * A window of the list. `length` counts its lines, `total` the memories that match, `all` those of the shelf.
+ */
 export interface Window {
   offset: number;
   rows: Line[];
@@ -41,6 +45,8 @@ export interface Window {
   total: number;
   all: number;
   groups: Group[];
+  /** The order is that of a search, in which nothing can be moved. */
+  ranked: boolean;
 }
 
 /** A memory as a change of many names it: with the version that the person saw. */

@@ -188,7 +188,7 @@ export class FakeModel {
     rows: ({ offset, limit }) => {
       const found = this.#matching();
       const [lines, groups] = this.#traits.grouped ? grouped(found) : [found, []];
-      return { offset, rows: lines.slice(offset, offset + limit), length: lines.length, total: found.length, all: this.docs.length, groups };
+      return { offset, rows: lines.slice(offset, offset + limit), length: lines.length, total: found.length, all: this.docs.length, groups, ranked: this.query !== "" };
     },
     group: ({ on }) => this.set("grouped", on),
     pin: ({ items, pinned }) => this.#each(items, (doc) => void Object.assign(doc, { pinned })),

@@ -241,6 +241,8 @@ describe("the filter, the search and the place", () => {
     type("'Search memories'", "memory 11");
     await settled(250);
     expect(shown()).toEqual(["memory 11"]);
+    press(list(), "ArrowDown", { altKey: true });
+    expect(said()).toContain("Empty the search to move");
     type("'Search memories'", "nowhere");
     await settled(250);
     expect(at(".msdk-list .msdk-empty").textContent).toContain("Nothing matches");

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import traitlets
+from uuid6 import UUID
 
 from memories_sdk.errors import EditConflict, InvalidInput, MemoriesError
+from memories_sdk.hits import Hit
 from memories_sdk.memory import DERIVED, MemoryHead
 from memories_sdk.scope import Scope
 from memories_sdk.widgets._bridge import verb
@@ -16,6 +18,7 @@ from memories_sdk.widgets._place import Placed, revision_of
 
 MAX_WINDOW: Final = 500
 MAX_DELETED: Final = 200
+MAX_HITS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,15 @@ class _Heads:
     key: str
     seq: int
     heads: tuple[MemoryHead, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search found: for which shelf, state, words and type; heads, and passages by id."""
+
+    asked: tuple[object, ...]
+    heads: tuple[MemoryHead, ...]
+    passages: Mapping[UUID, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +54,8 @@ class MemoryList(Placed):
     Attributes:
         filter: Only memories of this type; None for all.
         grouped: Whether memories of one type stand together under a heading.
-        query: Only memories with these words in name, summary or tags. Never saved in a notebook.
+        query: Only memories that a search for it finds, the best first, then those that hold all
+            its words, or parts of words, in name, summary or tags. Never saved in a notebook.
         selected: Id of the memory that is open, or None.
     """
 
@@ -52,33 +65,35 @@ class MemoryList(Placed):
     selected = traitlets.Unicode(None, allow_none=True).tag(sync=True)
 
     _heads: _Heads | None = None
+    _found: _Found | None = None
 
     @verb("rows")
     def _rows(self, *, offset: int, limit: int) -> dict[str, object]:
         """Return the lines [offset, offset + limit) of the list: rows, and headings of groups."""
-        heads = self._all()
-        found = self._matching(heads)
+        known = self._all()
+        found, passages = self._matching(known)
         lines = self._lines(found)
         start = max(0, offset)
         window = lines[start : start + max(0, min(limit, MAX_WINDOW))]
-        starts = [
+        groups = [
             {"type": line.type, "start": index, "count": line.count}
             for index, line in enumerate(lines if self.grouped else ())
             if isinstance(line, _Group)
         ]
         return {
             "offset": start,
-            "rows": [_line(each) for each in window],
+            "rows": [_line(each, passages) for each in window],
             "length": len(lines),
             "total": len(found),
-            "all": len(heads),
-            "groups": starts,
+            "all": len(known.heads),
+            "groups": groups,
+            "ranked": bool(self.query.strip()),
         }
 
     @verb("ids")
     def _ids(self) -> list[dict[str, object]]:
         """Return id and version of all memories that match, in their order."""
-        found = self._matching(self._all())
+        found, _ = self._matching(self._all())
         return [{"id": str(head.id), "version": head.version} for head in found]
 
     @verb("seek")
@@ -191,7 +206,7 @@ class MemoryList(Placed):
         self._touched()
         return {"done": done, "refused": refused}
 
-    def _all(self) -> tuple[MemoryHead, ...]:
+    def _all(self) -> _Heads:
         scope = self.scope
         # Read first: a change during the listing then makes the next look read again.
         seq = self._seq()
@@ -206,17 +221,25 @@ class MemoryList(Placed):
                 if cursor is None:
                     break
             known = self._heads = _Heads(scope.key, seq, tuple(heads))
-        return known.heads
+        return known
 
-    def _matching(self, heads: tuple[MemoryHead, ...]) -> tuple[MemoryHead, ...]:
+    def _matching(self, known: _Heads) -> tuple[tuple[MemoryHead, ...], Mapping[UUID, str]]:
+        """Return what filter and search let through, and the passages that a search found."""
+        heads = known.heads
+        if self.filter is not None:
+            heads = tuple(head for head in heads if head.type == self.filter)
         words = self.query.casefold().split()
-        if self.filter is None and not words:
-            return heads
-        return tuple(
-            head
-            for head in heads
-            if self.filter in (None, head.type) and all(word in _text(head) for word in words)
-        )
+        if not words:
+            return heads, {}
+        asked = (known.key, known.seq, self.query, self.filter)
+        if self._found is None or self._found.asked != asked:
+            hits = self.scope.search(self.query, type=self.filter, limit=MAX_HITS)
+            best = {hit.memory.id: hit.memory for hit in hits}
+            # A word that is not typed to its end yet is in no index.
+            rest = [head for head in heads if all(word in _text(head) for word in words)]
+            merged = best | {head.id: head for head in rest if head.id not in best}
+            self._found = _Found(asked, tuple(merged.values()), _passages(hits))
+        return self._found.heads, self._found.passages
 
     def _lines(self, heads: tuple[MemoryHead, ...]) -> tuple[MemoryHead | _Group, ...]:
         if not self.grouped:
@@ -243,7 +266,7 @@ def row_of(head: MemoryHead) -> dict[str, object]:
     }
 
 
-def _line(line: MemoryHead | _Group) -> dict[str, object]:
+def _line(line: MemoryHead | _Group, passages: Mapping[UUID, str]) -> dict[str, object]:
     if isinstance(line, _Group):
         return {
             "id": f"group {line.type}",
@@ -251,7 +274,17 @@ def _line(line: MemoryHead | _Group) -> dict[str, object]:
             "label": line.label,
             "count": line.count,
         }
-    return row_of(line)
+    return {**row_of(line), "found": passages.get(line.id)}
+
+
+def _passages(hits: Iterable[Hit]) -> dict[UUID, str]:
+    """Return the best passage of each body, as one line."""
+    return {
+        hit.memory.id: " ".join(passage.text.split())
+        for hit in hits
+        for passage in hit.passages[::-1]
+        if passage.field == "content"
+    }
 
 
 def _text(head: MemoryHead) -> str:
