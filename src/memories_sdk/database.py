@@ -12,9 +12,9 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Final, Literal, NoReturn
 
 from sqlalchemy import (
@@ -57,6 +57,8 @@ _PRAGMAS: Final = (
     "cell_size_check=ON",
     "temp_store=MEMORY",
 )
+_WRITING: Final = ("BEGIN IMMEDIATE",)
+_ERASING: Final = ("PRAGMA secure_delete=ON", *_WRITING)
 _HARMLESS: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CONSTRAINT}
 """Engine errors after which a connection can be used again."""
 
@@ -272,24 +274,11 @@ class Database:
         self._closed = False
         self._prepare()
 
-    @contextmanager
-    def read(self, *, snapshot: bool = False) -> Iterator[sqlite3.Connection]:
+    def read(self, *, snapshot: bool = False) -> Transaction:
         """Lend a connection for reading; `snapshot` makes several statements see one state."""
-        with self._lent() as connection:
-            if not snapshot:
-                yield connection
-                return
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+        return Transaction(self, ("BEGIN",), ("ROLLBACK",)) if snapshot else Transaction(self)
 
-    @contextmanager
-    def write(
-        self, *, taken: str = "That name is taken.", erasing: bool = False
-    ) -> Iterator[sqlite3.Connection]:
+    def write(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Transaction:
         """Lend a connection inside a write transaction: all of the block is stored, or nothing.
 
         Args:
@@ -301,30 +290,16 @@ class Database:
             NameTaken: A unique key refused a row.
             StoreBusy: Another writer held the lock for the whole timeout.
         """
-        with self._lent() as connection:
-            if erasing:
-                connection.execute("PRAGMA secure_delete=ON")
-            # A deferred BEGIN would read first and then fail at once, without waiting, when
-            # another writer came in between (SQLITE_BUSY_SNAPSHOT).
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException as error:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                if _code(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
-                    raise NameTaken(taken, suggestion="Choose another name.") from error
-                raise
-            finally:
-                if erasing:
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                    connection.execute("PRAGMA secure_delete=OFF")
+        # A deferred BEGIN would read first and then fail at once, without waiting, when another
+        # writer came in between (SQLITE_BUSY_SNAPSHOT).
+        if erasing:
+            return Transaction(self, _ERASING, ("COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)"), taken)
+        return Transaction(self, _WRITING, ("COMMIT",), taken)
 
     def copy(self, target: Path) -> None:
         """Copy the database to a new file, readable by its owner alone."""
         _create_private(target)
-        with self._lent() as connection, closing(sqlite3.connect(target)) as copy:
+        with self.read() as connection, closing(sqlite3.connect(target)) as copy:
             connection.backup(copy)
         _sync_directory(target.parent)
 
@@ -334,8 +309,8 @@ class Database:
         while self._idle:
             self._idle.pop().close()
 
-    @contextmanager
-    def _lent(self) -> Iterator[sqlite3.Connection]:
+    def lend(self) -> sqlite3.Connection:
+        """Return a connection that nobody else uses; `take_back` must follow."""
         if self._closed:
             raise StoreClosed
         if self._process != os.getpid():
@@ -343,30 +318,25 @@ class Database:
         if self._turn is not None and not self._turn.acquire(timeout=self.timeout):
             raise StoreBusy(self.timeout)
         try:
-            connection = self._take()
-            sound = True
-            try:
-                yield connection
-            except sqlite3.Error as error:
-                sound = _code(error) & 0xFF in _HARMLESS or self._turn is not None
-                self._raise(error)
-            finally:
-                self._give_back(connection, sound=sound)
-        finally:
-            if self._turn is not None:
-                self._turn.release()
-
-    def _take(self) -> sqlite3.Connection:
-        try:
             return self._idle.pop()
         except IndexError:
+            pass
+        try:
             return self._connect()
+        except BaseException:
+            if self._turn is not None:
+                self._turn.release()
+            raise
 
-    def _give_back(self, connection: sqlite3.Connection, *, sound: bool) -> None:
-        if self._closed or not sound:
+    def take_back(self, connection: sqlite3.Connection, error: BaseException | None) -> None:
+        """Keep the connection for the next one, unless the error shows that it is broken."""
+        broken = isinstance(error, sqlite3.Error) and _code(error) & 0xFF not in _HARMLESS
+        if self._closed or (broken and self._turn is None):
             connection.close()
         else:
             self._idle.append(connection)
+        if self._turn is not None:
+            self._turn.release()
 
     def _abandon(self) -> None:
         """Leave the parent's connections alone: closing them here would drop the parent's locks."""
@@ -399,7 +369,7 @@ class Database:
             with self.read() as connection:
                 known = _check_schema(connection)
             if self.path != IN_MEMORY:
-                with self._lent() as connection:
+                with self.read() as connection:
                     self._switch_to_wal(connection)
             if not known:
                 with self.write() as connection:
@@ -428,6 +398,65 @@ class Database:
 
     def _raise(self, error: sqlite3.Error) -> NoReturn:
         raise _translated(error, self.path, self.timeout) from error
+
+
+class Transaction:
+    """A connection for the length of a `with` block, which the engine's errors leave as ours.
+
+    A class, since each verb enters one: a generator would cost twice the time.
+    """
+
+    __slots__ = ("_begin", "_connection", "_database", "_end", "_taken")
+
+    def __init__(
+        self,
+        database: Database,
+        begin: tuple[str, ...] = (),
+        end: tuple[str, ...] = (),
+        taken: str = "",
+    ) -> None:
+        self._database = database
+        self._begin = begin
+        self._end = end
+        self._taken = taken
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._connection = self._database.lend()
+        try:
+            for statement in self._begin:
+                self._connection.execute(statement).fetchall()
+        except BaseException as error:
+            self._leave(error)
+            raise
+        return self._connection
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            try:
+                for statement in self._end:
+                    self._connection.execute(statement).fetchall()
+            except BaseException as refused:
+                self._leave(refused)
+                raise
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Give the connection back; raise our error for the engine's."""
+        connection = self._connection
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        finally:
+            self._database.take_back(connection, error)
+        if isinstance(error, sqlite3.Error):
+            if self._taken and _code(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise NameTaken(self._taken, suggestion="Choose another name.") from error
+            raise _translated(error, self._database.path, self._database.timeout) from error
 
 
 _left_to_parent: list[sqlite3.Connection] = []

@@ -123,8 +123,13 @@ def seal(previous: bytes, facts: Sequence[object], before: bytes, after: bytes |
         before: Digest of its before-image, which still holds when the image is blotted out.
         after: Digest of the state it led to, or None when the memory went.
     """
-    written = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), default=bytes.hex)
-    return hashlib.sha256(b"\0".join((previous, written.encode(), before, after or b""))).digest()
+    written = _written(facts).encode()
+    return hashlib.sha256(b"\0".join((previous, written, before, after or b""))).digest()
+
+
+_written: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=bytes.hex
+).encode
 
 
 def rewind(

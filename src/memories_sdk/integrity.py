@@ -11,7 +11,7 @@ from uuid6 import UUID
 
 from memories_sdk import statements as sql
 from memories_sdk.history import image_digest, seal
-from memories_sdk.rows import body_digest, state_digest, to_id, to_memory
+from memories_sdk.rows import body_digest, columns, state_digest, to_id, to_memory
 
 Damage = Literal["engine", "reference", "body", "state", "seal"]
 
@@ -67,7 +67,7 @@ def _memories(connection: sqlite3.Connection) -> Iterator[Finding]:
         if body_digest(content) != digest or memory.size != len(content.encode()):
             text = f"The body of {memory.name!r} changed outside the store."
             yield Finding("body", text, shelf, memory.id)
-        elif after != state_digest(memory, digest):
+        elif after != state_digest(columns(memory), digest):
             text = f"{memory.name!r} is not as its last revision left it."
             yield Finding("state", text, shelf, memory.id)
 

@@ -82,8 +82,14 @@ def _first_words(text: str, wanted: int) -> str:
 
 
 def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    if line.isprintable():
+        return line
     # The controls that are white space, such as tabs and separators, are left for split.
-    return " ".join(re.sub("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]", "", text).split())
+    return " ".join(_CONTROLS.sub("", text).split())
+
+
+_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
 
 
 _WORDS: Final = r"(?![-+=\#>:]|[0-9]{1,9}[.)](?:[ \t]|$))\S.*"
@@ -99,10 +105,13 @@ _LINE: Final = re.compile(
 """A line whose kind is certain, whatever stands below it."""
 
 _PLAIN: Final = r"[^\\`*_\[\]<&~|]"
+_LABELLED: Final = rf"(?![\^!])({_PLAIN}+)\]\([a-z]+:[^\s\\`()\[\]<>]*\)"
+# Each branch begins with its own character, so that the search skips all others at once.
 _MARK: Final = re.compile(
     rf"""`(?![\s`])([^`]*[^\s`])`(?!`)
-    | (?<!\*)(\*{{1,2}})(?=[^\W_])({_PLAIN}*(?:[^\W_]|(?!\s){_PLAIN}(?=\*+(?:[ \t]|$))))\2(?!\*)
-    | !?\[(?![\^!])({_PLAIN}+)\]\([a-z]+:[^\s\\`()\[\]<>]*\)""",
+    | \*(?<!\*\*)(\*?)(?=[^\W_])({_PLAIN}*(?:[^\W_]|(?!\s){_PLAIN}(?=\*+(?:[ \t]|$))))\*\2(?!\*)
+    | \[{_LABELLED}
+    | !\[{_LABELLED}""",
     re.VERBOSE,
 )
 """Code, emphasis and a link that are certain; their text is the last group."""
@@ -114,8 +123,11 @@ _UNCERTAIN: Final = re.compile(r"[\\`*\[\]<~|]|&[#A-Za-z]|(?<![^\W_])_|_(?![^\W_
 def _glance(text: str, wanted: int) -> str | None:
     """One line of more than WANTED characters or of the whole text; None takes the parser."""
     window = text[: 8 * wanted + 1000]
-    lines = re.sub(r"\r\n?", "\n", window).split("\n")
-    torn = "" if len(window) == len(text) else lines.pop()
+    whole = len(window) == len(text)
+    if "\r" in window:
+        window = window.replace("\r\n", "\n").replace("\r", "\n")
+    lines = window.split("\n")
+    torn = "" if whole else lines.pop()
     read: list[str] = []
     size, above = 0, "blank"
     for line in lines:
@@ -139,9 +151,15 @@ def _glance(text: str, wanted: int) -> str | None:
 def _without_marks(line: str) -> str | None:
     if not _SPECIAL.search(line):
         return line
-    if _UNCERTAIN.search(_MARK.sub(" ", line)):
-        return None
-    return _MARK.sub(lambda mark: mark[mark.lastindex or 0], line)
+    words: list[str] = []
+    between: list[str] = []
+    end = 0
+    for mark in _MARK.finditer(line):
+        between.append(line[end : mark.start()])
+        words += between[-1], mark[mark.lastindex or 0]
+        end = mark.end()
+    between.append(line[end:])
+    return None if _UNCERTAIN.search(" ".join(between)) else "".join([*words, between[-1]])
 
 
 _BLOCK_END: Final = re.compile(r"\n[ \t]*(?=[\r\n#>|*+-]|[0-9]{1,9}[.)])")

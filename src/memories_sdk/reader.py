@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from types import TracebackType
 from typing import Final
 
 from uuid6 import UUID
 
 from memories_sdk import display
 from memories_sdk import statements as sql
-from memories_sdk.database import Database
+from memories_sdk.database import Database, Transaction
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.filtering import Filter
 from memories_sdk.history import History
@@ -95,7 +96,14 @@ class ScopeReader:
             scope_key(principal_id=principal.id) if agent is None else scope_key(agent_id=agent.id)
         )
         # The caller's own global shelf cannot be taken away; any other is checked at each call.
-        self._shared = agent is not None or principal != caller
+        self._lent = principal != caller
+        self._shared = self._lent or agent is not None
+        self._owner = Owner(
+            self.key,
+            self.kind,
+            principal.id if agent is None else None,
+            None if agent is None else agent.id,
+        )
 
     @property
     def vocabularies(self) -> tuple[Vocabulary, ...]:
@@ -131,7 +139,7 @@ class ScopeReader:
             heads = shelf.heads(types, limit + 1, after)
             if cursor is None and len(heads) <= limit:
                 return Page(heads, total=len(heads))
-            total = sum(shelf.counts(types).values())
+            total = shelf.total(types)
         more = len(heads) > limit
         heads = heads[:limit]
         return Page(heads, total=total, next_cursor=_cursor(heads[-1]) if more else None)
@@ -320,10 +328,8 @@ class ScopeReader:
             since = last[0].seq if last else 0
         return Watch(lambda seq: self.changes(since=seq), since, pause)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Shelf]:
-        with self._setting.database.read(snapshot=self._shared) as connection:
-            yield self._shelf(connection)
+    def _reading(self) -> Visit:
+        return Visit(self._setting.database.read(snapshot=self._shared), self._shelf)
 
     @contextmanager
     def _searching(self) -> Iterator[tuple[Searcher, sqlite3.Connection]]:
@@ -344,7 +350,7 @@ class ScopeReader:
 
     def _shelf(self, connection: sqlite3.Connection) -> Shelf:
         """Return the shelf, unless it was taken away from the caller since the scope was made."""
-        if self.principal != self.caller:
+        if self._lent:
             member = {"group_id": self.principal.id, "user_id": self.caller.id}
             if connection.execute(sql.ROLE, member).fetchone() is None:
                 raise denied(self.principal.id)
@@ -352,13 +358,8 @@ class ScopeReader:
             owner = connection.execute(sql.AGENT, {"id": self.agent.id}).fetchone()
             if owner is None or owner[2] != self.principal.id:
                 raise missing_agent(self.agent.name)
-        owner = Owner(
-            self.key,
-            self.kind,
-            self.principal.id if self.agent is None else None,
-            None if self.agent is None else self.agent.id,
-        )
-        return Shelf(connection, owner, self._setting.now(), actor=self._actor, source=self._source)
+        now = self._setting.now()
+        return Shelf(connection, self._owner, now, actor=self._actor, source=self._source)
 
     def _types(self, type: str | None) -> tuple[str, ...]:
         if type is not None:
@@ -392,6 +393,34 @@ class ScopeReader:
             f"Memory [{name}] (type={type}) not found in {self.kind} scope.",
             suggestion="list() shows what is on this shelf.",
         )
+
+
+class Visit:
+    """A shelf for the length of a `with` block, in one transaction."""
+
+    __slots__ = ("_shelf", "_transaction")
+
+    def __init__(
+        self, transaction: Transaction, shelf: Callable[[sqlite3.Connection], Shelf]
+    ) -> None:
+        self._transaction = transaction
+        self._shelf = shelf
+
+    def __enter__(self) -> Shelf:
+        connection = self._transaction.__enter__()
+        try:
+            return self._shelf(connection)
+        except BaseException as error:
+            self._transaction.__exit__(type(error), error, error.__traceback__)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._transaction.__exit__(kind, error, trace)
 
 
 def parsed_id(value: UUID | str) -> UUID:

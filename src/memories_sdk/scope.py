@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -29,7 +29,7 @@ from memories_sdk.memory import (
     normal_name,
 )
 from memories_sdk.merge import merge
-from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
+from memories_sdk.reader import ScopeReader, Visit, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
 
 
@@ -296,7 +296,7 @@ class Scope(ScopeReader):
         with self._writing() as shelf:
             stored = self._with_id(shelf, id)
             anchor = self._with_id(shelf, neighbour)
-            return shelf.move(stored, anchor, -0.5 if after is None else 0.5)
+            return shelf.move(stored, anchor, 0 if after is None else 1)
 
     def reorder(self, ids: Sequence[UUID | str]) -> None:
         """Put these memories first, in this order; the rest follows in its old order.
@@ -404,12 +404,8 @@ class Scope(ScopeReader):
         with self._writing(erasing=True) as shelf:
             return timeline.prune(shelf, keep=keep, before=moment)
 
-    @contextmanager
-    def _writing(
-        self, *, taken: str = "That name is taken.", erasing: bool = False
-    ) -> Iterator[Shelf]:
-        with self._setting.database.write(taken=taken, erasing=erasing) as connection:
-            yield self._shelf(connection)
+    def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Visit:
+        return Visit(self._setting.database.write(taken=taken, erasing=erasing), self._shelf)
 
     def _add(self, shelf: Shelf, name: str, type: str, draft: Draft) -> Memory:
         if isinstance(draft.content, Unset):

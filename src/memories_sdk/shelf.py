@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from uuid6 import UUID
 
@@ -30,6 +30,10 @@ from memories_sdk.rows import (
 
 Place = tuple[int, str, bytes]
 """Where a page ends: order, name and id of its last row."""
+
+
+PLACED: Final = frozenset({"type", "name", "order"})
+"""The fields that stand in an index."""
 
 
 class Owner(NamedTuple):
@@ -106,6 +110,10 @@ class Shelf:
         """Return how many memories there are of each of these types, where there are any."""
         return dict(self._all(sql.counting(len(types)), **_numbered(types)))
 
+    def total(self, types: Sequence[str]) -> int:
+        """Return how many memories there are of these types together."""
+        return int(self._all(sql.total(len(types)), **_numbered(types))[0][0])
+
     def history(self, id: UUID | None, limit: int, before: int | None = None) -> list[Revision]:
         """Return revisions of a memory or of the shelf, newest first; a limit of -1 means all."""
         parameters: Parameters = {"limit": limit, "before_seq": before or sql.LAST_SEQ}
@@ -144,7 +152,7 @@ class Shelf:
         digest = body_digest(memory.content)
         body = {"row": row, "content": memory.content, "sha256": digest}
         self._connection.execute(sql.INSERT_BODY, body)
-        self._record(action, memory, {}, state_digest(memory, digest))
+        self._record(action, memory, {}, state_digest(parameters, digest))
         return memory
 
     def new(self, id: UUID, name: str, type: str) -> Memory:
@@ -186,19 +194,17 @@ class Shelf:
 
     def change(self, old: Stored, new: Memory, action: Action = "update") -> Memory:
         """Overwrite a memory."""
-        key: Parameters = {"scope_key": self._owner.key, "row": old.row}
-        values = {f"new_{name}": value for name, value in columns(new).items()}
-        stays = (old.memory.type, old.memory.name, old.memory.order) == (
-            new.type,
-            new.name,
-            new.order,
-        )
-        self._connection.execute(sql.UPDATE_IN_PLACE if stays else sql.UPDATE, values | key)
+        values = columns(new)
+        before = image(old.memory, new)
+        stays = before.keys().isdisjoint(PLACED)
+        parameters = {f"new_{name}": value for name, value in values.items()}
+        parameters |= {"scope_key": self._owner.key, "row": old.row}
+        self._connection.execute(sql.UPDATE_IN_PLACE if stays else sql.UPDATE, parameters)
         digest = body_digest(new.content)
-        if new.content != old.memory.content:
+        if "content" in before:
             body = {"row": old.row, "content": new.content, "sha256": digest}
             self._connection.execute(sql.UPDATE_BODY, body)
-        self._record(action, new, image(old.memory, new), state_digest(new, digest))
+        self._record(action, new, before, state_digest(values, digest))
         return new
 
     def remove(self, stored: Stored, action: Action = "delete") -> None:
@@ -212,14 +218,21 @@ class Shelf:
         if (expired := self._one(sql.GET_EXPIRED, type=type, name=name)) is not None:
             self.remove(expired, "expire")
 
-    def move(self, stored: Stored, anchor: Stored, side: float) -> Memory:
-        """Put a memory before (-0.5) or behind (0.5) another and renumber the shelf."""
-        place = {"row": stored.row, "anchor": anchor.row, "side": side}
-        before = {"order": stored.memory.order, "next": self._following(stored.memory)}
-        self._connection.execute(sql.MOVE, place | {"scope_key": self._owner.key})
-        position = self._all(sql.POSITION, row=stored.row)[0][0]
-        moved = replace(stored.memory, order=position)
-        after = state_digest(moved, body_digest(moved.content))
+    def move(self, stored: Stored, anchor: Stored, side: int) -> Memory:
+        """Put a memory right before (0) or behind (1) another and number the shelf 1…n."""
+        order = self.order()
+        ids = list(order)
+        following = ids[ids.index(stored.memory.id.bytes) + 1 :][:1]
+        rows = [row for row in order.values() if row != stored.row]
+        place = rows.index(anchor.row) + side
+        rows.insert(place, stored.row)
+        self._number(rows)
+        moved = replace(stored.memory, order=place + 1)
+        before = {
+            "order": stored.memory.order,
+            "next": following[0].hex() if following else None,
+        }
+        after = state_digest(columns(moved), body_digest(moved.content))
         self._record("move", moved, before, after)
         return moved
 
@@ -229,9 +242,12 @@ class Shelf:
 
     def reorder(self, rows: Iterable[int], old: Sequence[bytes]) -> None:
         """Number these rows 1…n."""
+        self._number(rows)
+        self._record("reorder", None, {"order": [id.hex() for id in old]}, None)
+
+    def _number(self, rows: Iterable[int]) -> None:
         parameters = {"scope_key": self._owner.key, "rows": json.dumps(list(rows))}
         self._connection.execute(sql.REORDER, parameters)
-        self._record("reorder", None, {"order": [id.hex() for id in old]}, None)
 
     def blot(self, text: str, mark: str) -> int:
         """Put `mark` for `text` in all before-images; return in how many it stood."""
@@ -267,15 +283,6 @@ class Shelf:
             "new_redacted": redacted,
         }
         self._connection.execute(sql.REWRITE_IMAGE, parameters)
-
-    def _following(self, memory: Memory) -> str | None:
-        after = {
-            "after_position": memory.order,
-            "after_name": memory.name,
-            "after_id": memory.id.bytes,
-        }
-        row = self._connection.execute(sql.FOLLOWING, self._key | after).fetchone()
-        return None if row is None else bytes(row[0]).hex()
 
     def _one(self, statement: str, **parameters: object) -> Stored | None:
         row = self._connection.execute(statement, self._key | parameters).fetchone()

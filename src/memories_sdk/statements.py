@@ -103,6 +103,12 @@ def counting(types: int) -> str:
     return compiled(counted.group_by(memories.c.type))
 
 
+@cache
+def total(types: int) -> str:
+    """Return the statement that counts the memories of `types` types together."""
+    return compiled(select(func.count()).select_from(memories).where(_shelf, _alive, _among(types)))
+
+
 def _among(types: int) -> ColumnElement[bool]:
     """Return the test for one of `types` types; for none, any type passes."""
     if not types:
@@ -148,16 +154,6 @@ UPDATE_BODY: Final = compiled(
 )
 DELETE: Final = compiled(delete(memories).where(_shelf, memories.c.row == bindparam("row")))
 
-POSITION: Final = compiled(
-    select(memories.c.position).where(_shelf, memories.c.row == bindparam("row"))
-)
-FOLLOWING: Final = compiled(
-    select(memories.c.id)
-    .where(_shelf, _alive, tuple_(*_sort) > tuple_(*_place))
-    .order_by(*_sort)
-    .limit(literal_column("1"))
-    .offset(_NONE)
-)
 SHELF_ORDER: Final = compiled(
     select(memories.c.id, memories.c.row).where(_shelf, _alive).order_by(*_sort)
 )
@@ -169,22 +165,6 @@ UPDATE memories SET position = place.position
 FROM (SELECT value AS row, key + 1 AS position FROM json_each(:rows)) AS place
 WHERE memories.row = place.row
   AND memories.position <> place.position
-  AND +memories.scope_key = :scope_key
-"""
-MOVE: Final = """
-WITH ranked AS MATERIALIZED (
-  SELECT row, row_number() OVER (ORDER BY position, name, id) AS place
-  FROM memories WHERE scope_key = :scope_key
-)
-UPDATE memories SET position = moved.position
-FROM (
-  SELECT row, row_number() OVER (
-    ORDER BY CASE WHEN row = :row
-      THEN (SELECT place FROM ranked WHERE row = :anchor) + :side ELSE place END
-  ) AS position FROM ranked
-) AS moved
-WHERE memories.row = moved.row
-  AND memories.position <> moved.position
   AND +memories.scope_key = :scope_key
 """
 
@@ -234,7 +214,7 @@ CHAIN: Final = compiled(
         revisions.c.scope_key, revisions.c.seq
     )
 )
-_history = (
+HISTORY: Final = compiled(
     select(*REVISION_COLUMNS)
     .where(
         revisions.c.scope_key == bindparam("scope_key"), revisions.c.seq < bindparam("before_seq")
@@ -243,8 +223,19 @@ _history = (
     .limit(bindparam("limit"))
     .offset(_NONE)
 )
-HISTORY: Final = compiled(_history)
-HISTORY_OF: Final = compiled(_history.where(revisions.c.memory_id == bindparam("id")))
+# The plus keeps the planner on the revisions of the memory; it would walk all of the shelf's.
+_of_shelf = literal_column("+memory_revisions.scope_key") == bindparam("scope_key")
+HISTORY_OF: Final = compiled(
+    select(*REVISION_COLUMNS)
+    .where(
+        revisions.c.memory_id == bindparam("id"),
+        _of_shelf,
+        revisions.c.seq < bindparam("before_seq"),
+    )
+    .order_by(revisions.c.seq.desc())
+    .limit(bindparam("limit"))
+    .offset(_NONE)
+)
 LAST_NAMED: Final = compiled(
     select(revisions.c.memory_id)
     .where(
