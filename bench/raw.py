@@ -70,20 +70,6 @@ _REORDER: Final = (
     " FROM (SELECT value AS row, key + 1 AS position FROM json_each(?)) AS place"
     " WHERE memories.row = place.row AND memories.position <> place.position"
 )
-_MOVE: Final = """
-WITH ranked AS MATERIALIZED (
-  SELECT row, row_number() OVER (ORDER BY position, name, id) AS place
-  FROM memories WHERE scope_key = ?1
-)
-UPDATE memories SET position = moved.position
-FROM (
-  SELECT row, row_number() OVER (
-    ORDER BY CASE row
-      WHEN ?2 THEN (SELECT place FROM ranked WHERE row = ?3) - 0.5 ELSE place END
-  ) AS position FROM ranked
-) AS moved
-WHERE memories.row = moved.row AND memories.position <> moved.position
-"""
 _REVISION: Final = (
     "INSERT INTO memory_revisions (action, memory_id, scope_key, actor, at, version, type, name,"
     " before, before_content, after, seal)"
@@ -209,11 +195,17 @@ class Raw:
             execute("BEGIN IMMEDIATE")
             row, place, version = execute(_PLACE, (document.id, key, now)).fetchone()
             there = execute(_PLACE, (anchor.id, key, now)).fetchone()[0]
-            execute(_MOVE, (key, row, there))
-            new = execute("SELECT position FROM memories WHERE row = ?", (row,)).fetchone()
-            self._record("move", document, now, version, json.dumps({"order": place}), None)
+            ids, numbers = zip(*execute(_ROWS, (key, now)), strict=True)
+            old = numbers.index(row)
+            rows = [*numbers[:old], *numbers[old + 1 :]]
+            new = rows.index(there)
+            rows.insert(new, row)
+            execute(_REORDER, (json.dumps(rows),))
+            follower = ids[old + 1].hex() if old + 1 < len(ids) else None
+            before = json.dumps({"order": place, "next": follower})
+            self._record("move", document, now, version, before, None)
             execute("COMMIT")
-            return new
+            return new + 1
 
         return call
 

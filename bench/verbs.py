@@ -146,7 +146,7 @@ VERBS: Final = (
     Verb("get, agent's shelf", "get", 1_000, None, _one_of_agent),
     Verb("get_by_id", "get_by_id", 2_000, 0.35, _one),
     Verb("list 50", "list", 1_000, 0.5, _shelf),
-    Verb("list 50 of 1,000", "list", 200, 0.5, partial(_long, 1_000)),
+    Verb("list 50 of 1,000", "list", 200, None, partial(_long, 1_000)),
     Verb("history 50", "history", 500, None, _shelf),
     Verb("replace", "replace", 500, 0.35, _one),
     Verb("save over", "save_over", 500, 0.35, _one_and_text),
