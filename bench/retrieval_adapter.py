@@ -1,6 +1,6 @@
 """Lets the retrieval harness of the shared material run on this package, and on plain baselines.
 
-    cd bench/..; python $MEMORIES_SHARED/retrieval/evaluate.py --adapter bench.retrieval_adapter:factory
+    python $MEMORIES_SHARED/retrieval/evaluate.py --adapter bench.retrieval_adapter:factory
 
 `factory` is the package as it comes. The others are what one would write without it: `fts5_or` and
 `fts5_stop` (SQLite's index with Porter stems, all words or all but joining ones), `like_any`.
@@ -39,9 +39,7 @@ class Package:
         """
         types = dict.fromkeys(str(each["type"]) for each in documents)
         vocabulary = Vocabulary("set", {type: type for type in types})
-        self._store = MemoryStore(
-            ":memory:", vocabularies=(vocabulary,), clock=lambda: self._now
-        )
+        self._store = MemoryStore(":memory:", vocabularies=(vocabulary,), clock=lambda: self._now)
         self._shelf = self._store.scope(acting_as=self._store.principals.user("reader"))
         self._ids: dict[object, str] = {}
         taken: dict[tuple[str, str], int] = {}
@@ -83,8 +81,12 @@ class Plain:
     def load(self, documents: Sequence[Document]) -> None:
         """Fill an index, or a table."""
         self._db = sqlite3.connect(":memory:")
-        self._lines = {str(each["id"]): f"[{each['type']}/{each['name']}] {each['text']}" for each in documents}
-        self._db.execute("CREATE VIRTUAL TABLE docs USING fts5(id UNINDEXED, body, tokenize='porter')")
+        self._lines = {
+            str(each["id"]): f"[{each['type']}/{each['name']}] {each['text']}" for each in documents
+        }
+        self._db.execute(
+            "CREATE VIRTUAL TABLE docs USING fts5(id UNINDEXED, body, tokenize='porter')"
+        )
         self._db.executemany(
             "INSERT INTO docs VALUES (?, ?)",
             [(str(each["id"]), f"{each['name']} {each['text']}") for each in documents],
