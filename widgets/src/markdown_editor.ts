@@ -34,11 +34,11 @@ export class MarkdownEditor {
   readonly #drawer: Drawer;
   readonly #form: HTMLFormElement;
   readonly #empty: HTMLElement;
-  readonly #name = h("input", { type: "text", className: "msdk-input msdk-title", maxLength: 400, placeholder: "Name", autocomplete: "off", aria: { label: "Name" } });
+  readonly #name = h("input", { type: "text", dir: "auto", className: "msdk-input msdk-title", maxLength: 400, placeholder: "Name", autocomplete: "off", aria: { label: "Name" } });
   readonly #type = h("select", { className: "msdk-input msdk-select", aria: { label: "Type" } });
   readonly #kind = h("span", { className: "msdk-kind" }, this.#type, icon("down"));
-  readonly #summary = h("input", { type: "text", className: "msdk-input", autocomplete: "off", aria: { label: "Summary" } });
-  readonly #tags = h("input", { type: "text", className: "msdk-input", autocomplete: "off", placeholder: "none", aria: { label: "Tags" } });
+  readonly #summary = h("input", { type: "text", dir: "auto", className: "msdk-input", autocomplete: "off", aria: { label: "Summary" } });
+  readonly #tags = h("input", { type: "text", dir: "auto", className: "msdk-input", autocomplete: "off", placeholder: "none", aria: { label: "Tags" } });
   readonly #host = h("div", { className: "msdk-body" });
   readonly #preview = new Preview();
   readonly #theirs = shield(h("pre", { className: "msdk-theirs", tabIndex: 0, dir: "auto", role: "region", aria: { label: "Their version" } }));
