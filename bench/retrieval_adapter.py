@@ -135,12 +135,12 @@ def fts5_or() -> Plain:
 
 def fts5_stop() -> Plain:
     """Return the same without the words that only join others."""
-    return Plain("fts5", drop=EMPTY)
+    return Plain("fts5", drop=frozenset(EMPTY.split()))
 
 
 def like_any() -> Plain:
     """Return a count of the query's words, found as substrings."""
-    return Plain("like", drop=EMPTY)
+    return Plain("like", drop=frozenset(EMPTY.split()))
 
 
 def moment(text: str | None) -> datetime:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from memories_sdk.common_words import COMMON, EMPTY, FREQUENT
+from memories_sdk.topics import TOPICS
 
 VERSION: Final = 1
 """Raised with every change of what a text becomes: an index of another version is made anew."""
@@ -47,11 +48,23 @@ _LOST: Final = re.compile(
 """What folding drops: accents, points, the Arabic stretch, joiners and selectors."""
 
 _OWN_LETTERS: Final = str.maketrans(
-    {"ı": "i", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h"}
+    {
+        "\u0131": "i",
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "æ": "ae",
+        "œ": "oe",
+        "ħ": "h",
+    }
 )
 """Letters that Unicode takes for letters of their own, as they are typed without them."""
 
-_HAN_KANA: Final = "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HAN_KANA: Final = (
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _HANGUL: Final = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _RUN: Final = re.compile(
@@ -105,9 +118,9 @@ def term(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word
     word = _without_ending(_singular(word))
-    if len(word) > 3:
+    if len(word) > _SHORT:
         word = word.removesuffix("e")
-    if len(word) > 3 and word[-1] == "y":
+    if len(word) > _SHORT and word[-1] == "y":
         word = f"{word[:-1]}i"
     return word
 
@@ -138,9 +151,14 @@ def weight(word: str) -> float:
     return _WEIGHTS.get(term(word), 1.0)
 
 
+def topics(term: str) -> tuple[int, ...]:
+    """Return the numbers of the topics that an index term belongs to."""
+    return _TOPICS.get(term, ())
+
+
 def is_empty(word: str) -> bool:
     """Whether a folded word only joins others."""
-    return word in EMPTY
+    return word in _EMPTY
 
 
 @lru_cache(maxsize=16384)
@@ -175,24 +193,46 @@ def _pieces(word: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _singular(word: str) -> str:
-    if len(word) <= 3 or word[-1] != "s":
+    if len(word) <= _SHORT or word[-1] != "s":
         return word
     if word.endswith("ies"):
-        return f"{word[:-3]}y" if len(word) > 4 else word
+        return f"{word[:-3]}y" if len(word) > _SHORT + 1 else word
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
         return word[:-2]
     return word if word[-2] in "su" else word[:-1]
 
 
 def _without_ending(word: str) -> str:
+    if len(word) <= _SHORT + 1:
+        return word
     for ending in ("ing", "ed"):
         stem = word.removesuffix(ending)
-        if len(word) > 4 and stem != word and len(stem) > 2 and _VOWEL.search(stem):
+        if stem != word and len(stem) >= _SHORT and _VOWEL.search(stem):
             doubled = stem[-1] == stem[-2] and stem[-1] not in "lsz"
             return stem[:-1] if doubled else stem
     return word
 
 
-_SIGN: Final = re.compile("(?P<kana>[\u3040-\u30ff\u31f0-\u31ff])|(?P<han>[\u3005-\u9fff\uf900-\ufaff])")
+_SHORT: Final = 3
+"""Letters of the shortest stem."""
+
+_SIGN: Final = re.compile(
+    "(?P<kana>[\u3040-\u30ff\u31f0-\u31ff])|(?P<han>[\u3005-\u9fff\uf900-\ufaff])"
+)
 _VOWEL: Final = re.compile("[aeiouy]")
-_WEIGHTS: Final = dict.fromkeys(map(term, COMMON), 0.5) | dict.fromkeys(map(term, FREQUENT), 0.3)
+_WEIGHTS: Final = {
+    **dict.fromkeys(map(term, COMMON.split()), 0.5),
+    **dict.fromkeys(map(term, FREQUENT.split()), 0.3),
+}
+_EMPTY: Final = frozenset(EMPTY.split())
+
+
+def _by_term() -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for number, topic in enumerate(TOPICS.split(";")):
+        for member in dict.fromkeys(map(term, topic.split())):
+            found[member] = (*found.get(member, ()), number)
+    return found
+
+
+_TOPICS: Final = _by_term()

@@ -1,16 +1,25 @@
 """A small shelf in memory, analysed: finds every memory that shares a word or a piece of one. Pure.
 
 Built from bodies in milliseconds and kept while the shelf does not change, so that a small shelf
-needs no index on disk. Tests of pieces run over the distinct words of the shelf, not over its texts.
+needs no index on disk. Pieces are looked for in the distinct words of the shelf, not in its texts.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import Final, NamedTuple
 
-from memories_sdk.ranking import Analysed, Candidate, Query, Statistics, scores
+from memories_sdk import analysis
+from memories_sdk.ranking import Analysed, Candidate, Query, Statistics, scores, topics_of
+
+LIKE: Final = 3
+"""A memory that has a third of the pieces of a word matches it. Less is chance."""
+
+LONG: Final = 4
+"""Letters from which a word is matched by its pieces: "art" would match "start"."""
 
 PREDECESSORS: Final = 2
 """How many memories written down before one are asked for a share of their scores."""
@@ -53,20 +62,35 @@ class Catalogue:
                 self._terms.setdefault(term, []).append((place, strength))
             for word in entry.analysed.words.replace("|", "").split():
                 self._words.setdefault(word, []).append(place)
+        self._topics = [topics_of(entry.analysed.terms) for entry in self.entries]
         self._spelled = f" {'  '.join(self._words)} "
         self._spellings = list(self._words.values())
         self._starts = _starts(self._words)
         self._pieces: dict[str, tuple[int, ...]] = {}
         self._size = sum(entry.analysed.size for entry in self.entries)
 
-    def ranked(self, query: Query, wanted: Callable[[Entry], bool]) -> dict[int, float]:
-        """Return the scores of the memories that match and are wanted, by row."""
+    def ranked(
+        self, query: Query, wanted: Callable[[Entry], bool], *, related: bool
+    ) -> dict[int, float]:
+        """Return the scores of the memories that match and are wanted, by row.
+
+        Args:
+            query: What is looked for.
+            wanted: Says whether a memory may be found.
+            related: Whether sharing a topic is a match too.
+        """
         strengths: dict[int, dict[str, int]] = {}
         for term in query.terms:
             for place, strength in self._terms.get(term, ()):
                 strengths.setdefault(place, {})[term] = strength
         holding = {piece: self._holding(piece) for piece in query.pieces}
-        matching = set(strengths).union(*holding.values())
+        matching = set(strengths) | self._similar(query, holding)
+        if related:
+            matching.update(
+                place
+                for place, topics in enumerate(self._topics)
+                if not topics.keys().isdisjoint(query.topics)
+            )
         places = [place for place in sorted(matching) if wanted(self.entries[place])]
         index = {place: number for number, place in enumerate(places)}
         found = scores(
@@ -85,8 +109,20 @@ class Catalogue:
         }
 
     def statistics(self, query: Query) -> Statistics:
+        """Return what is known of the shelf as a whole."""
         found = {term: len(self._terms.get(term, ())) for term in query.terms}
         return Statistics(len(self.entries), self._size, found)
+
+    def _similar(self, query: Query, holding: Mapping[str, tuple[int, ...]]) -> set[int]:
+        """Return the places of the memories with a word that is like one of the query."""
+        similar: set[int] = set()
+        for word in chain.from_iterable(query.surfaces.values()):
+            if len(word) < LONG:
+                continue
+            pieces = analysis.pieces(word)
+            held = Counter(chain.from_iterable(holding[piece] for piece in pieces))
+            similar.update(place for place, number in held.items() if number * LIKE >= len(pieces))
+        return similar
 
     def _candidate(self, place: int, strengths: Mapping[str, int]) -> Candidate:
         entry = self.entries[place]
@@ -96,6 +132,7 @@ class Catalogue:
             strengths,
             entry.analysed.words,
             entry.analysed.size,
+            self._topics[place],
             entry.made,
             entry.changed,
             tuple(other.key for other in reversed(before)),

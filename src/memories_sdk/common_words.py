@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-EMPTY: Final = frozenset(
-    """
+EMPTY: Final = """
     a about above after again against all am an and any are aren as at be because been before being
     below between both but by can could couldn d did didn do does doesn doing don down during each
     few for from further had hadn has hasn have haven having he her here hers herself him himself
@@ -19,8 +18,7 @@ EMPTY: Final = frozenset(
     this those through to too under until up us ve very was wasn we were weren what when where
     which while who whom whose why will with won would wouldn y you your youre yours yourself
     yourselves
-    """.split()
-)
+"""
 """Words that only join others. A query drops them, unless it has no others."""
 
 FREQUENT: Final = """
@@ -45,7 +43,7 @@ FREQUENT: Final = """
     try turn two understand use wait walk wanna want war watch water way week well whatever
     whether whole win within without woman wonder word work world wow write wrong yeah year yes
     yesterday yet young
-""".split()
+"""
 """Words of nearly every conversation."""
 
 COMMON: Final = """
@@ -96,5 +94,5 @@ COMMON: Final = """
     tuesday type understanding unit unless unlike update upon usually value various version via
     view visit voice vote wall warm wear wednesday weekend weight welcome west white wide wife wind
     window wish wonderful worker worry worth yourself
-""".split()
+"""
 """Words of many conversations."""

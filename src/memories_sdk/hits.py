@@ -84,7 +84,7 @@ class Hits(Sequence[Hit]):
     def __repr__(self) -> str:
         names = ", ".join(hit.memory.name for hit in self._hits[:SHOWN_NAMES])
         more = ", …" if len(self._hits) > SHOWN_NAMES else ""
-        return f"<Hits {len(self)} of {self.total}: {names}{more}>"
+        return f"<Hits {len(self)} of {self.total}{': ' if names else ''}{names}{more}>"
 
     def _repr_html_(self) -> str:
         return display.hits(self, self.total)

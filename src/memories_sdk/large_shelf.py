@@ -15,7 +15,15 @@ from typing import Final
 
 from memories_sdk import word_index
 from memories_sdk.filtering import Filter, tags_of
-from memories_sdk.ranking import Candidate, Query, Statistics, scores, term_weights
+from memories_sdk.ranking import (
+    Candidate,
+    Query,
+    Statistics,
+    scores,
+    term_weights,
+    terms_of,
+    topics_of,
+)
 from memories_sdk.rows import Row
 from memories_sdk.word_index import Indexed
 
@@ -158,19 +166,19 @@ class LargeShelf:
             if any(f" {word} " in words for word in self._query.surfaces[term]):
                 strengths[term] = 1
         follows = tuple(key for key in row[11:13] if key is not None)
-        return Candidate(row[1], strengths, words, row[2], row[7], row[8], follows)
+        topics = topics_of(terms_of(words))
+        return Candidate(row[1], strengths, words, row[2], topics, row[7], row[8], follows)
 
     def _unindexed(self) -> Iterator[tuple[int, Candidate]]:
         """Yield the memories that the index does not show as they are, where they match."""
         for text in word_index.texts(self._connection, self._key, self._changed):
             key = {"scope_key": self._key, "id": text.id}
-            row, type, tags, made, changed, expires = self._connection.execute(
-                _ROW, key
-            ).fetchone()
+            row, type, tags, made, changed, expires = self._connection.execute(_ROW, key).fetchone()
             has = text.analysed
             held = {term: has.terms[term] for term in self.weights if term in has.terms}
             if held and self._wanted.passes(type, tags_of(tags), expires):
-                yield row, Candidate(text.id, held, has.words, has.size, made, changed, ())
+                topics = topics_of(has.terms)
+                yield row, Candidate(text.id, held, has.words, has.size, topics, made, changed, ())
 
 
 def _in_order(promises: dict[int, float], most: int) -> list[int]:

@@ -37,7 +37,8 @@ _DIGITS: Final = re.compile(
     r"(?![0-9])"
 )
 _ASKS_WHEN: Final = re.compile(
-    r"(?:^|[.!?\n] *)(?:when|how long|(?:what|which|on what|on which) (?:date|day|month|year|time))\b",
+    r"(?:^|[.!?\n] *)"
+    r"(?:when|how long|(?:on )?(?:what|which) (?:date|day|month|year|time))\b",
     re.IGNORECASE,
 )
 _TELLS_TIME: Final = re.compile(
@@ -46,6 +47,7 @@ _TELLS_TIME: Final = re.compile(
     r"|[0-9]{1,2}(?:st|nd|rd|th)) "
 )
 _WEEK: Final = 7
+_YEAR: Final = 12
 _MOST: Final = 8
 """Dates of a prompt that count."""
 
@@ -69,7 +71,7 @@ class Span(NamedTuple):
         if self.day is None:
             if self.month == made.month:
                 return 1.0
-            return 0.3 if made.month == self.month % 12 + 1 and made.day <= _WEEK else 0.0
+            return 0.3 if made.month == self.month % _YEAR + 1 and made.day <= _WEEK else 0.0
         try:
             days = (made - date(made.year, self.month, self.day)).days
         except ValueError:
@@ -89,13 +91,13 @@ def named_dates(text: str) -> tuple[Span, ...]:
         day = match["before"] or match["after"]
         if month in {"may", "march"} and not (day or match["in"] or match["year"]):
             continue
-        spans.append(
-            Span(_number(match["year"]), _MONTHS.index(month) + 1, _number(day))
-        )
+        spans.append(Span(_number(match["year"]), _MONTHS.index(month) + 1, _number(day)))
         rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
-    for match in _DIGITS.finditer(rest):
-        spans.append(Span(*(_number(match[part]) for part in ("year", "month", "day"))))
-    return tuple(span for span in spans[:_MOST] if span.month is None or 1 <= span.month <= 12)  # noqa: PLR2004 -- months
+    spans += (
+        Span(*(_number(match[part]) for part in ("year", "month", "day")))
+        for match in _DIGITS.finditer(rest)
+    )
+    return tuple(span for span in spans[:_MOST] if span.month is None or 1 <= span.month <= _YEAR)
 
 
 def asks_when(text: str) -> bool:

@@ -20,8 +20,9 @@ END: Final = "..."
 SENTENCE: Final = 280
 """Characters after which a sentence without an end is cut, at a blank where there is one."""
 
+_STOPS: Final = "\u3002\uff01\uff1f"
 _SENTENCE: Final = re.compile(
-    r"[^\s](?:[^\n.!?。！？]|[.!?](?![\s\"')\]]|$))*(?:[.!?。！？]+[\"')\]]*)?", re.MULTILINE
+    rf"\S(?:[^\n.!?{_STOPS}]|[.!?](?![\s\"')\]]|$))*(?:[.!?{_STOPS}]+[\"')\]]*)?", re.MULTILINE
 )
 _LONG: Final = 40_000
 _NEAR: Final = 1_000
@@ -72,9 +73,7 @@ def sentences(
         score = sum(weights.get(term, 0.0) for term in {analysis.term(word) for word in words})
         found.append(Sentence(start, end, score))
     if pieces and not any(sentence.score for sentence in found):
-        return [
-            Sentence(start, end, _shared(text[start:end], pieces)) for start, end, _ in found
-        ]
+        return [Sentence(start, end, _shared(text[start:end], pieces)) for start, end, _ in found]
     return found
 
 
@@ -84,9 +83,7 @@ def best_passages(
     """Return at most so many matching sentences, in the order of the text."""
     matching = [sentence for sentence in scored if sentence.score]
     best = sorted(matching, key=lambda sentence: (-sentence.score, sentence.start))[:most]
-    return tuple(
-        Passage(field, start, end, text[start:end]) for start, end, _ in sorted(best)
-    )
+    return tuple(Passage(field, start, end, text[start:end]) for start, end, _ in sorted(best))
 
 
 def excerpt(text: str, scored: Sequence[Sentence], room: int) -> str:

@@ -26,6 +26,9 @@ prompt that is in scripts without pieces."""
 COVERAGE: Final = 0.3
 """Share of a score that takes all words of the prompt to earn."""
 
+TOPIC: Final = 0.2
+"""What sharing the topics of the prompt adds, as a share of the best score."""
+
 COMPANY: Final = 0.15
 """What a memory gets of the scores of the two written down right before and after it."""
 
@@ -52,7 +55,7 @@ _PERFECT: Final = K1 + 1 + DELTA
 NAME: Final = 2
 TAG: Final = 2
 HEADING: Final = 2
-"""How often a word of the name, a tag or a heading counts; one of the summary or body counts once."""
+"""How often a word of the name, a tag or a heading counts; any other word counts once."""
 
 STRENGTHS: Final = (1, 2, 3, 6)
 """Classes of how often a word counts: once, twice, three or four times, more often."""
@@ -113,11 +116,14 @@ def analyse(
     return Analysed(strengths, _BAR.join(f" {' '.join(each)} " for each in classes.values()), size)
 
 
+def terms_of(words: str) -> list[str]:
+    """Return the index terms of analysed words."""
+    return [term for terms in terms_by_strength(words) for term in terms]
+
+
 def terms_by_strength(words: str) -> list[list[str]]:
     """Return the index terms of analysed words, class by class."""
-    return [
-        list(dict.fromkeys(map(analysis.term, part.split()))) for part in words.split(_BAR)
-    ]
+    return [list(dict.fromkeys(map(analysis.term, part.split()))) for part in words.split(_BAR)]
 
 
 def _strength(times: int) -> int:
@@ -133,12 +139,14 @@ class Query:
         surfaces: Index term to the folded words of the prompt that it stands for.
         pieces: Pieces of four characters to how often they stand there.
         spaced: Share of the words that have pieces, from 0 to 1.
+        topics: Numbers of the topics of its words to how much they are meant.
     """
 
     terms: Mapping[str, float]
     surfaces: Mapping[str, tuple[str, ...]]
     pieces: Mapping[str, int]
     spaced: float
+    topics: Mapping[int, float]
     dates: tuple[Span, ...]
     asks_when: bool
 
@@ -172,9 +180,20 @@ class Query:
             {term: tuple(words) for term, words in surfaces.items()},
             pieces,
             spaced / max(len(telling), 1),
+            topics_of(terms),
             named_dates(text),
             asks_when(text),
         )
+
+
+def topics_of(terms: Iterable[str]) -> dict[int, float]:
+    """Return the topics of terms; a term that stands in several means each of them less."""
+    meant: dict[int, float] = {}
+    for term in terms:
+        topics = analysis.topics(term)
+        for topic in topics:
+            meant[topic] = meant.get(topic, 0.0) + len(topics) ** -0.5
+    return meant
 
 
 class Statistics(NamedTuple):
@@ -192,6 +211,7 @@ class Candidate(NamedTuple):
     Attributes:
         key: Sorts the shelf in the order in which it was written down.
         strengths: Terms of the query that it has, with their strengths.
+        topics: Of its words, with how much each is meant.
         made: When it was made, in microseconds since 1970; so is `changed`.
         follows: Keys of the memories one and two places before it on the shelf.
     """
@@ -200,6 +220,7 @@ class Candidate(NamedTuple):
     strengths: Mapping[str, int]
     words: str
     size: int
+    topics: Mapping[int, float]
     made: int
     changed: int
     follows: tuple[bytes, ...]
@@ -231,6 +252,7 @@ def scores(
     ]
     if not (best := max(found, default=0.0)):
         return found
+    _add_topics(query, candidates, found, best)
     found = _with_company(found, candidates)
     _add_time(query, candidates, found, best)
     return [round(min(score, 1.0), 6) for score in found]
@@ -303,6 +325,31 @@ def _holders(query: Query, candidates: Sequence[Candidate]) -> dict[str, list[in
         piece: [place for place, text in enumerate(texts) if piece in text]
         for piece in query.pieces
     }
+
+
+def _add_topics(
+    query: Query, candidates: Sequence[Candidate], found: list[float], best: float
+) -> None:
+    """Add what the topics of the prompt say: a hotel has to do with travel."""
+    if not query.topics:
+        return
+    shares = [candidate.topics for candidate in candidates]
+    holding = Counter(topic for share in shares for topic in share if topic in query.topics)
+    weights = {
+        topic: meant * idf(len(candidates), holding[topic]) for topic, meant in query.topics.items()
+    }
+    gains = [
+        sum(
+            weight * min(share[topic], 2) / (min(share[topic], 2) + 1)
+            for topic, weight in weights.items()
+            if topic in share
+        )
+        for share in shares
+    ]
+    if highest := max(gains):
+        for place, gain in enumerate(gains):
+            if found[place]:
+                found[place] += best * TOPIC * gain / highest
 
 
 def _with_company(found: Sequence[float], candidates: Sequence[Candidate]) -> list[float]:

@@ -280,11 +280,11 @@ class ScopeReader:
         Raises:
             InvalidInput: A number is out of range.
         """
-        check_number(limit, "limit", 0, MAX_PAGE)
-        check_number(max_chars, "max_chars", 0, MAX_CHARS)
-        check_number(min_relevance, "min_relevance", 0, 1)
+        _check_number(limit, "limit", 0, MAX_PAGE)
+        _check_number(max_chars, "max_chars", 0, MAX_CHARS)
+        _check_number(min_relevance, "min_relevance", 0, 1)
         if max_chars_each is not None:
-            check_number(max_chars_each, "max_chars_each", 1, MAX_CHARS)
+            _check_number(max_chars_each, "max_chars_each", 1, MAX_CHARS)
         wanted = self._filter(type, tags)
         with self._searching() as (searcher, connection):
             return searcher.recall(
@@ -456,13 +456,13 @@ def _checked_text(value: str, field: str) -> str:
     return value
 
 
-def check_number(value: float, field: str, least: int, most: int) -> None:
+def _check_number(value: float, field: str, least: int, most: int) -> None:
     """Refuse what is no number from `least` to `most`.
 
     Raises:
         InvalidInput: It is none.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+    if type(value) not in {int, float} or not least <= value <= most:
         raise InvalidInput(
             f"{field} must lie between {least} and {most:,}.",
             field=field,

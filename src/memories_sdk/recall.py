@@ -1,4 +1,4 @@
-"""Packs chosen memories into a prompt: a hard budget, whole thoughts, a frame nothing breaks. Pure."""
+"""Packs memories into a prompt: a hard budget, whole thoughts, a frame nothing breaks. Pure."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ class _Packing:
     ) -> None:
         self._weights = weights
         self._pieces = pieces
-        self._room = max_chars - len(LEAD) - 1  # a bracket; each entry brings its comma or the other
+        self._room = (
+            max_chars - len(LEAD) - 1
+        )  # a bracket; each entry brings its comma or the other
         self._most = max_chars_each
         self._scored: list[tuple[str, list[Sentence]]] = []
         self.items: list[Recalled] = []
@@ -195,19 +197,19 @@ class _Packing:
     def widen(self) -> None:
         """Give the room that is left to what was shortened, the first one first."""
         for place, item in enumerate(self.items):
-            text, scored = self._scored[place]
             if not item.shortened:
                 continue
+            text, scored = self._scored[place]
             self._room += _cost(item)
             room = len(item.text) + self._room - _cost(item)
             if self._most is not None:
                 room = min(room, self._most)
-            wider = self._shortened(item, scored, min(room, len(text)), text)
-            if wider is not None and len(wider.text) > len(item.text):
-                self.items[place] = item = wider
-            self._room -= _cost(item)
+            wider = self._shortened(item, scored, min(room, len(text)), text) or item
+            best = max(item, wider, key=lambda each: len(each.text))
+            self._room -= _cost(best)
+            self.items[place] = best
             verdict = next(n for n, each in enumerate(self.report) if each.memory is item.memory)
-            self.report[verdict] = _admitted(item, text)
+            self.report[verdict] = _admitted(best, text)
 
     def _shortened(
         self, item: Recalled, scored: list[Sentence], room: int, text: str | None = None
@@ -229,16 +231,13 @@ class _Packing:
         self.report.append(_admitted(item, text))
 
 
-
 def _admitted(item: Recalled, text: str) -> Verdict:
     why = f"score {item.score:.2f}" if item.score else "it is pinned"
     if item.memory.pinned and item.score:
         why = f"it is pinned, {why}"
     if not item.shortened:
         return Verdict(item.memory, "included", why)
-    return Verdict(
-        item.memory, "shortened", f"{why}; {len(item.text)} of {len(text)} characters"
-    )
+    return Verdict(item.memory, "shortened", f"{why}; {len(item.text)} of {len(text)} characters")
 
 
 def _cost(item: Recalled) -> int:

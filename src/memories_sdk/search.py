@@ -111,7 +111,8 @@ class Searcher:
             scope_key: The shelf.
             query: What is looked for.
             wanted: Applied before anything is left out.
-            all_matching: Whether all that match are wanted rather than the best.
+            all_matching: Whether all that match are wanted, and nothing that is only related,
+                rather than the best.
         """
         if not query.terms:
             return Ranking({}, {})
@@ -124,7 +125,9 @@ class Searcher:
             # Large, never indexed, and nobody may write: correct, if slow the first time.
             catalogue = self._keep(scope_key, _read(connection, scope_key, None))
         found = catalogue.ranked(
-            query, lambda entry: wanted.passes(entry.type, entry.tags, entry.expires)
+            query,
+            lambda entry: wanted.passes(entry.type, entry.tags, entry.expires),
+            related=not all_matching,
         )
         return Ranking(found, term_weights(query, catalogue.statistics(query)))
 
@@ -219,9 +222,7 @@ def searcher(database: Database) -> Searcher:
     return _searchers.setdefault(database, Searcher(database))
 
 
-def in_order(
-    connection: sqlite3.Connection, scores: dict[int, float]
-) -> list[int]:
+def in_order(connection: sqlite3.Connection, scores: dict[int, float]) -> list[int]:
     """Return rows by their scores, the best first; the user's order breaks ties."""
     ranked = sorted(scores, key=lambda row: (-scores[row], row))
     ordered: list[int] = []
@@ -274,9 +275,7 @@ def _read(connection: sqlite3.Connection, scope_key: str, old: Catalogue | None)
     seq = word_index.last_change(connection, scope_key)
     rows = connection.execute(_HEADS, {"scope_key": scope_key}).fetchall()
     missing = [row[1] for row in rows if (row[1], row[2]) not in known]
-    fresh = {
-        text.id: text.analysed for text in word_index.texts(connection, scope_key, missing)
-    }
+    fresh = {text.id: text.analysed for text in word_index.texts(connection, scope_key, missing)}
     return Catalogue(
         (
             _entry(row, fresh[row[1]] if row[1] in fresh else known[row[1], row[2]].analysed)

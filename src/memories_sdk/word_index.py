@@ -72,15 +72,15 @@ FROM memories m JOIN memory_bodies b ON b.row = m.row
 WHERE m.id = :id AND m.scope_key = :scope_key
 """
 _VERSION: Final = "SELECT version FROM memories WHERE id = :id AND scope_key = :scope_key"
-_INDEXED: Final = "SELECT doc, version, size, words FROM search_memories WHERE shelf = :shelf AND id = :id"
+_INDEXED: Final = (
+    "SELECT doc, version, size, words FROM search_memories WHERE shelf = :shelf AND id = :id"
+)
 _DROP: Final = (
     "INSERT INTO search_terms (search_terms, rowid, once, twice, thrice, often)"
     " VALUES ('delete', ?, ?, ?, ?, ?)"
 )
 _ADD: Final = "INSERT INTO search_terms (rowid, once, twice, thrice, often) VALUES (?, ?, ?, ?, ?)"
-_NEW: Final = (
-    "INSERT INTO search_memories (shelf, id, version, size, words) VALUES (?, ?, ?, ?, ?)"
-)
+_NEW: Final = "INSERT INTO search_memories (shelf, id, version, size, words) VALUES (?, ?, ?, ?, ?)"
 _FORGET: Final = "DELETE FROM search_memories WHERE doc = ?"
 _COUNT: Final = (
     "UPDATE search_shelves SET memories = memories + :memories, words = words + :words,"
@@ -216,9 +216,7 @@ def counts(connection: sqlite3.Connection, shelf: int, terms: Iterable[str]) -> 
     return found
 
 
-def holders(
-    connection: sqlite3.Connection, shelf: int, term: str
-) -> list[tuple[int, list[int]]]:
+def holders(connection: sqlite3.Connection, shelf: int, term: str) -> list[tuple[int, list[int]]]:
     """Return the documents of a shelf that have a term, by its strength there."""
     rows = connection.execute(
         "SELECT col, json_group_array(doc) FROM search_holders WHERE term = ? GROUP BY col",
@@ -296,21 +294,18 @@ def _count(
     words: int = 0,
     seq: int | None = None,
 ) -> None:
-    connection.execute(
-        _COUNT, {"shelf": shelf, "memories": memories, "words": words, "seq": seq}
-    )
+    connection.execute(_COUNT, {"shelf": shelf, "memories": memories, "words": words, "seq": seq})
 
 
 def _differs(connection: sqlite3.Connection, scope_key: str, shelf: int, id: bytes) -> bool:
     now = connection.execute(_VERSION, {"scope_key": scope_key, "id": id}).fetchone()
     then = connection.execute(_INDEXED, {"shelf": shelf, "id": id}).fetchone()
-    return (now and now[0]) != (then and then[1])
+    return bool((now and now[0]) != (then and then[1]))
 
 
 def _columns(shelf: int, words: str) -> list[str]:
     return [
-        " ".join(_term(shelf, term) for term in terms)
-        for terms in ranking.terms_by_strength(words)
+        " ".join(_term(shelf, term) for term in terms) for terms in ranking.terms_by_strength(words)
     ]
 
 
