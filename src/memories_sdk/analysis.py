@@ -151,9 +151,9 @@ def weight(word: str) -> float:
     return _WEIGHTS.get(term(word), 1.0)
 
 
-def topics(term: str) -> tuple[int, ...]:
-    """Return the numbers of the topics that an index term belongs to."""
-    return _TOPICS.get(term, ())
+def topics(word: str) -> tuple[tuple[int, float], ...]:
+    """Return the topics of a folded word; one that stands in several means each of them less."""
+    return _TOPICS.get(term(word), ())
 
 
 def is_empty(word: str) -> bool:
@@ -227,12 +227,15 @@ _WEIGHTS: Final = {
 _EMPTY: Final = frozenset(EMPTY.split())
 
 
-def _by_term() -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
+def _by_term() -> dict[str, tuple[tuple[int, float], ...]]:
+    numbers: dict[str, list[int]] = {}
     for number, topic in enumerate(TOPICS.split(";")):
         for member in dict.fromkeys(map(term, topic.split())):
-            found[member] = (*found.get(member, ()), number)
-    return found
+            numbers.setdefault(member, []).append(number)
+    return {
+        member: tuple((number, len(held) ** -0.5) for number in held)
+        for member, held in numbers.items()
+    }
 
 
 _TOPICS: Final = _by_term()

@@ -1,19 +1,19 @@
-"""A small shelf in memory, analysed: finds every memory that shares a word or a piece of one. Pure.
+"""A small shelf in memory, analysed: finds every memory that shares a word or a part of one. Pure.
 
 Built from bodies in milliseconds and kept while the shelf does not change, so that a small shelf
-needs no index on disk. Pieces are looked for in the distinct words of the shelf, not in its texts.
+needs no index on disk.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
 from memories_sdk import analysis
-from memories_sdk.ranking import Analysed, Candidate, Query, Statistics, scores, topics_of
+from memories_sdk.ranking import Analysed, Candidate, Likeness, Query, Statistics, scores
+from memories_sdk.spellings import Spellings
 
 LIKE: Final = 3
 """A memory that has a third of the pieces of a word matches it. Less is chance."""
@@ -56,17 +56,10 @@ class Catalogue:
         self.entries = tuple(entries)
         self.seq = seq
         self._terms: dict[str, list[tuple[int, int]]] = {}
-        self._words: dict[str, list[int]] = {}
         for place, entry in enumerate(self.entries):
             for term, strength in entry.analysed.terms.items():
                 self._terms.setdefault(term, []).append((place, strength))
-            for word in entry.analysed.words.replace("|", "").split():
-                self._words.setdefault(word, []).append(place)
-        self._topics = [topics_of(entry.analysed.terms) for entry in self.entries]
-        self._spelled = f" {'  '.join(self._words)} "
-        self._spellings = list(self._words.values())
-        self._starts = _starts(self._words)
-        self._pieces: dict[str, tuple[int, ...]] = {}
+        self._spellings = Spellings([entry.analysed.words for entry in self.entries])
         self._size = sum(entry.analysed.size for entry in self.entries)
 
     def ranked(
@@ -83,24 +76,16 @@ class Catalogue:
         for term in query.terms:
             for place, strength in self._terms.get(term, ()):
                 strengths.setdefault(place, {})[term] = strength
-        holding = {piece: self._holding(piece) for piece in query.pieces}
+        holding = {piece: self._spellings.holding(piece) for piece in query.pieces}
         matching = set(strengths) | self._similar(query, holding)
         if related:
-            matching.update(
-                place
-                for place, topics in enumerate(self._topics)
-                if not topics.keys().isdisjoint(query.topics)
-            )
+            matching.update(self._about(query))
         places = [place for place in sorted(matching) if wanted(self.entries[place])]
-        index = {place: number for number, place in enumerate(places)}
         found = scores(
             query,
             [self._candidate(place, strengths.get(place, {})) for place in places],
             self.statistics(query),
-            {
-                piece: [index[place] for place in held if place in index]
-                for piece, held in holding.items()
-            },
+            self._likeness(places, holding),
         )
         return {
             self.entries[place].row: score
@@ -124,6 +109,26 @@ class Catalogue:
             similar.update(place for place, number in held.items() if number * LIKE >= len(pieces))
         return similar
 
+    def _about(self, query: Query) -> Iterable[int]:
+        """Return the places of the memories that share a topic with the query."""
+        asked = query.topics.keys()
+        return (
+            place
+            for place, topics in enumerate(self._spellings.topics)
+            if not topics.keys().isdisjoint(asked)
+        )
+
+    def _likeness(self, places: Sequence[int], holding: Mapping[str, tuple[int, ...]]) -> Likeness:
+        numbers = {place: number for number, place in enumerate(places)}
+        return Likeness(
+            {
+                piece: [numbers[place] for place in held if place in numbers]
+                for piece, held in holding.items()
+            },
+            [self._spellings.topics[place] for place in places],
+            len(self.entries),
+        )
+
     def _candidate(self, place: int, strengths: Mapping[str, int]) -> Candidate:
         entry = self.entries[place]
         before = self.entries[max(place - PREDECESSORS, 0) : place]
@@ -132,28 +137,7 @@ class Catalogue:
             strengths,
             entry.analysed.words,
             entry.analysed.size,
-            self._topics[place],
             entry.made,
             entry.changed,
             tuple(other.key for other in reversed(before)),
         )
-
-    def _holding(self, piece: str) -> tuple[int, ...]:
-        """Return the places of the memories with a word that holds the piece, in their order."""
-        if (known := self._pieces.get(piece)) is None:
-            held: set[int] = set()
-            at = self._spelled.find(piece)
-            while at >= 0:
-                number = bisect_right(self._starts, at) - 1
-                held.update(self._spellings[number])
-                at = self._spelled.find(piece, self._starts[number + 1])
-            known = self._pieces[piece] = tuple(sorted(held))
-        return known
-
-
-def _starts(words: Iterable[str]) -> list[int]:
-    """Return where each word begins with its blank, and where the text of all of them ends."""
-    starts = [0]
-    for word in words:
-        starts.append(starts[-1] + len(word) + 2)
-    return starts

@@ -17,14 +17,14 @@ from memories_sdk import word_index
 from memories_sdk.filtering import Filter, tags_of
 from memories_sdk.ranking import (
     Candidate,
+    Likeness,
     Query,
     Statistics,
     scores,
     term_weights,
-    terms_of,
-    topics_of,
 )
 from memories_sdk.rows import Row
+from memories_sdk.spellings import Spellings
 from memories_sdk.word_index import Indexed
 
 CANDIDATES: Final = 120
@@ -132,7 +132,10 @@ class LargeShelf:
         for row, candidate in self._unindexed():
             rows.append(row)
             candidates.append(candidate)
-        found = scores(self._query, candidates, self._statistics)
+        spellings = Spellings([candidate.words for candidate in candidates])
+        holders = {piece: spellings.holding(piece) for piece in self._query.pieces}
+        likeness = Likeness(holders, spellings.topics, len(candidates))
+        found = scores(self._query, candidates, self._statistics, likeness)
         return {row: score for row, score in zip(rows, found, strict=True) if score}
 
     def _details(self, promises: dict[int, float], most: int) -> list[tuple[int, Candidate]]:
@@ -166,8 +169,7 @@ class LargeShelf:
             if any(f" {word} " in words for word in self._query.surfaces[term]):
                 strengths[term] = 1
         follows = tuple(key for key in row[11:13] if key is not None)
-        topics = topics_of(terms_of(words))
-        return Candidate(row[1], strengths, words, row[2], topics, row[7], row[8], follows)
+        return Candidate(row[1], strengths, words, row[2], row[7], row[8], follows)
 
     def _unindexed(self) -> Iterator[tuple[int, Candidate]]:
         """Yield the memories that the index does not show as they are, where they match."""
@@ -177,8 +179,7 @@ class LargeShelf:
             has = text.analysed
             held = {term: has.terms[term] for term in self.weights if term in has.terms}
             if held and self._wanted.passes(type, tags_of(tags), expires):
-                topics = topics_of(has.terms)
-                yield row, Candidate(text.id, held, has.words, has.size, topics, made, changed, ())
+                yield row, Candidate(text.id, held, has.words, has.size, made, changed, ())
 
 
 def _in_order(promises: dict[int, float], most: int) -> list[int]:

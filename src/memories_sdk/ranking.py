@@ -116,11 +116,6 @@ def analyse(
     return Analysed(strengths, _BAR.join(f" {' '.join(each)} " for each in classes.values()), size)
 
 
-def terms_of(words: str) -> list[str]:
-    """Return the index terms of analysed words."""
-    return [term for terms in terms_by_strength(words) for term in terms]
-
-
 def terms_by_strength(words: str) -> list[list[str]]:
     """Return the index terms of analysed words, class by class."""
     return [list(dict.fromkeys(map(analysis.term, part.split()))) for part in words.split(_BAR)]
@@ -168,10 +163,14 @@ class Query:
         terms: dict[str, float] = {}
         surfaces: dict[str, dict[str, None]] = {}
         pieces: Counter[str] = Counter()
+        topics: dict[int, float] = {}
         spaced = 0
         for word in telling:
             term = analysis.term(word)
             terms[term] = terms.get(term, 0.0) + analysis.weight(word)
+            if term not in surfaces:
+                for topic, share in analysis.topics(word):
+                    topics[topic] = topics.get(topic, 0.0) + share
             surfaces.setdefault(term, {})[word] = None
             pieces.update(analysis.pieces(word))
             spaced += bool(analysis.pieces(word))
@@ -180,20 +179,10 @@ class Query:
             {term: tuple(words) for term, words in surfaces.items()},
             pieces,
             spaced / max(len(telling), 1),
-            topics_of(terms),
+            topics,
             named_dates(text),
             asks_when(text),
         )
-
-
-def topics_of(terms: Iterable[str]) -> dict[int, float]:
-    """Return the topics of terms; a term that stands in several means each of them less."""
-    meant: dict[int, float] = {}
-    for term in terms:
-        topics = analysis.topics(term)
-        for topic in topics:
-            meant[topic] = meant.get(topic, 0.0) + len(topics) ** -0.5
-    return meant
 
 
 class Statistics(NamedTuple):
@@ -211,7 +200,6 @@ class Candidate(NamedTuple):
     Attributes:
         key: Sorts the shelf in the order in which it was written down.
         strengths: Terms of the query that it has, with their strengths.
-        topics: Of its words, with how much each is meant.
         made: When it was made, in microseconds since 1970; so is `changed`.
         follows: Keys of the memories one and two places before it on the shelf.
     """
@@ -220,31 +208,31 @@ class Candidate(NamedTuple):
     strengths: Mapping[str, int]
     words: str
     size: int
-    topics: Mapping[int, float]
     made: int
     changed: int
     follows: tuple[bytes, ...]
 
 
-def scores(
-    query: Query,
-    candidates: Sequence[Candidate],
-    statistics: Statistics,
-    holders: Mapping[str, Iterable[int]] | None = None,
-) -> list[float]:
-    """Return the score of each candidate, from 0 (no match) to 1.
+class Likeness(NamedTuple):
+    """What candidates have in common with a query beyond whole words.
 
-    Args:
-        query: What is looked for.
-        candidates: Memories of one shelf.
-        statistics: Of that shelf.
-        holders: Piece of the query to the places of the candidates that hold it; found here when
-            not given.
+    Attributes:
+        holders: Piece of the query to the numbers of the candidates that hold it.
+        topics: For each candidate, its topics and how much its words mean them.
+        among: How many texts `holders` were looked for in.
     """
+
+    holders: Mapping[str, Sequence[int]]
+    topics: Sequence[Mapping[int, float]]
+    among: int
+
+
+def scores(
+    query: Query, candidates: Sequence[Candidate], statistics: Statistics, likeness: Likeness
+) -> list[float]:
+    """Return the score of each candidate, from 0 (no match) to 1."""
     by_words = word_scores(query, candidates, statistics)
-    among = len(candidates) if holders is None else statistics.memories
-    held = _holders(query, candidates) if holders is None else holders
-    by_pieces = _piece_scores(query, candidates, held, among)
+    by_pieces = _piece_scores(query, candidates, likeness)
     pieces = PIECES * query.spaced
     found = [
         (1 - pieces) * word + pieces * piece
@@ -252,7 +240,7 @@ def scores(
     ]
     if not (best := max(found, default=0.0)):
         return found
-    _add_topics(query, candidates, found, best)
+    _add_topics(query, likeness.topics, found, best)
     found = _with_company(found, candidates)
     _add_time(query, candidates, found, best)
     return [round(min(score, 1.0), 6) for score in found]
@@ -295,61 +283,49 @@ def word_scores(
     return found
 
 
-def _piece_scores(
-    query: Query,
-    candidates: Sequence[Candidate],
-    holders: Mapping[str, Iterable[int]],
-    among: int,
-) -> list[float]:
+def _piece_scores(query: Query, candidates: Sequence[Candidate], likeness: Likeness) -> list[float]:
     found = [0.0] * len(candidates)
     perfect = 0.0
     for piece, times in query.pieces.items():
-        holding = tuple(holders.get(piece, ()))
-        weight = times * idf(among, len(holding))
+        holders = likeness.holders.get(piece, ())
+        weight = times * idf(likeness.among, len(holders))
         perfect += weight
-        for place in holding:
-            found[place] += weight
+        for number in holders:
+            found[number] += weight
     if not perfect or not candidates:
         return found
     average = max(sum(len(each.words) for each in candidates) / len(candidates), 1.0)
-    for place, candidate in enumerate(candidates):
-        if found[place]:
+    for number, candidate in enumerate(candidates):
+        if found[number]:
             length = K1 * (1 - B + B * len(candidate.words) / average)
-            found[place] *= ((K1 + 1) / (1 + length) + DELTA) / (perfect * _PERFECT)
+            found[number] *= ((K1 + 1) / (1 + length) + DELTA) / (perfect * _PERFECT)
     return found
 
 
-def _holders(query: Query, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
-    texts = [candidate.words for candidate in candidates]
-    return {
-        piece: [place for place, text in enumerate(texts) if piece in text]
-        for piece in query.pieces
-    }
-
-
 def _add_topics(
-    query: Query, candidates: Sequence[Candidate], found: list[float], best: float
+    query: Query, topics: Sequence[Mapping[int, float]], found: list[float], best: float
 ) -> None:
-    """Add what the topics of the prompt say: a hotel has to do with travel."""
+    """Add what the topics of the prompt say: a hotel has to do with travel.
+
+    For a memory that is here for its topic alone, this is the whole score.
+    """
     if not query.topics:
         return
-    shares = [candidate.topics for candidate in candidates]
-    holding = Counter(topic for share in shares for topic in share if topic in query.topics)
+    holding = Counter(topic for share in topics for topic in share if topic in query.topics)
     weights = {
-        topic: meant * idf(len(candidates), holding[topic]) for topic, meant in query.topics.items()
+        topic: meant * idf(len(topics), holding[topic]) for topic, meant in query.topics.items()
     }
     gains = [
         sum(
-            weight * min(share[topic], 2) / (min(share[topic], 2) + 1)
-            for topic, weight in weights.items()
-            if topic in share
+            weights[topic] * min(meant, 2) / (min(meant, 2) + 1)
+            for topic, meant in share.items()
+            if topic in weights
         )
-        for share in shares
+        for share in topics
     ]
     if highest := max(gains):
-        for place, gain in enumerate(gains):
-            if found[place]:
-                found[place] += best * TOPIC * gain / highest
+        for number, gain in enumerate(gains):
+            found[number] += best * TOPIC * gain / highest
 
 
 def _with_company(found: Sequence[float], candidates: Sequence[Candidate]) -> list[float]:

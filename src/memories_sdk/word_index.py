@@ -182,6 +182,8 @@ def bring_up(database: Database, scope_key: str) -> None:
             _put(connection, scope_key, known.shelf, ids, fresh)
     with _writing(database) as connection:
         _count(connection, known.shelf, seq=seq)
+        if len(waiting) > BATCH:
+            connection.execute("INSERT INTO search_terms (search_terms) VALUES ('optimize')")
 
 
 def erase(connection: sqlite3.Connection, scope_key: str) -> None:
