@@ -44,6 +44,10 @@ VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     "watch": lambda shelf, _it, mine: (
         shelf.save(mine.name, mine.type, "noticed") and next(shelf.watch(since=0))
     ),
+    "search": lambda shelf, it, _: (shelf.search(CANARY), shelf.search(it.name)),
+    "relevant_for_prompt": lambda shelf, it, _: shelf.relevant_for_prompt(
+        f"{it.name} {CANARY}", min_relevance=0
+    ),
     "read_only": lambda shelf, it, _: shelf.read_only().get_by_id(it.id),
     "save": lambda shelf, it, _: shelf.save(it.name, it.type, "stolen"),
     "create": lambda shelf, it, _: shelf.create(it.name, it.type, "stolen"),
@@ -313,7 +317,8 @@ def test_a_reader_has_no_verb_that_writes(store: MemoryStore, alice: Principal) 
     reader = shelf.read_only()
     assert not isinstance(reader, Scope)
     assert public(ScopeReader) == {
-        *("list", "counts", "get", "get_by_id", "history", "deleted", "changes")
+        *("list", "counts", "get", "get_by_id", "search", "relevant_for_prompt"),
+        *("history", "deleted", "changes", "watch"),
     }
     assert reader.get("n", "plan") == memory
 
