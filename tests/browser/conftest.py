@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests: one server and one browser for all, a page for each."""
+"""Fixtures of the browser tests: one server for all, a browser per file, a page for each."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
         yield running
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while it is open, Playwright refuses to start anywhere else in the process,
+# and the tests of the markdown corpus have a browser of their own.
+@pytest.fixture(scope="module")
 def browser(jupyter: object) -> Iterator[object]:  # noqa: ARG001 -- skipped where that is
-    """Chromium, for the whole run."""
+    """Chromium, for one file of tests."""
     with _sibling("lab").chromium() as running:
         yield running
 
