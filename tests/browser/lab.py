@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import nbformat
+from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ FLAGS = [
     "--no-first-run",
     "--font-render-hinting=none",
 ]
-SLOW = 90_000  # ms; a kernel may start on a busy machine
+SLOW = 60_000  # ms; a kernel may start on a busy machine
 
 App = Literal["lab", "notebooks"]
 
@@ -172,6 +173,15 @@ class Book:
         """Open the notebook NAME and wait for its kernel."""
         path = f"lab/tree/{name}?reset" if self.app == "lab" else f"notebooks/{name}"
         self.page.goto(f"{self.server.url}/{path}")
+        try:
+            self._wait_for_kernel()
+        except TooLate:  # now and then a kernel never connects; a fresh page gets another
+            self.server.end_kernels()
+            self.page.reload()
+            self._wait_for_kernel()
+        return self
+
+    def _wait_for_kernel(self) -> None:
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=SLOW)
         self.page.wait_for_function(
             """() => {
@@ -181,7 +191,6 @@ class Book:
             }""",
             timeout=SLOW,
         )
-        return self
 
     def run(self, index: int) -> Locator:
         """Run one cell to its end and return its output area."""

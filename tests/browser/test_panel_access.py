@@ -20,13 +20,17 @@ for name in ("reader", "writer"):
 shelf = store.scope(acting_as=alice)
 shelf.save("tone", "context", "# Tone\\n\\n- *kind*\\n- `plain`\\n\\n> quiet\\n\\n[x](https://example.org)",
            tags=["style"], pinned=True)
-shelf.save("release", "plan", "1. freeze\\n2. ship")
+shelf.save("release", "plan", "1. freeze\\n2. sail")
+shelf.replace("release", "plan", find="sail", new_text="ship")
+shelf.save("gone", "plan", "text")
+shelf.delete("gone", "plan")
 shelf.save("style", "documentation", "text")
 shelf.save("sample", "examples", "text")
 shelf.save("tea", "preference", "green")
 panel = widgets.MemoryPanel(store, acting_as=alice)
 panel
 """
+THEIRS = 'shelf.save("release", "plan", "theirs")'
 ORDER = "print(*(head.name for head in shelf.list()))"
 
 
@@ -58,6 +62,43 @@ def list_and_editor(page):
     page.get_by_role("button", name="Discard them").click()
 
 
+def past_and_conflict(page):
+    """Lead the panel through history, bin, clearing and a conflict, and name each scene."""
+    page.get_by_role("option", name="release").click()
+    page.get_by_role("button", name="History").click()
+    page.locator(".msdk-revision").last.click()
+    page.get_by_role("region", name="Difference").wait_for()
+    yield "history"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Recently deleted").wait_for()
+    yield "menu"
+    page.get_by_role("menuitem", name="Recently deleted").click()
+    page.get_by_role("button", name="Restore gone").wait_for()
+    yield "recently deleted"
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Clear all").click()
+    page.get_by_role("textbox", name="Type clear to confirm").wait_for()
+    yield "clear all"
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("textbox", name="Body").click()
+    page.keyboard.type("x")
+    page.evaluate(
+        """() => {
+          jupyterapp.shell.currentWidget.content.activeCellIndex = 1;
+          return jupyterapp.commands.execute("notebook:run-cell");
+        }"""
+    )
+    page.get_by_role("button", name="Merge by hand").wait_for()
+    yield "conflict"
+    page.get_by_role("button", name="Merge by hand").click()
+    page.get_by_role("region", name="Their version").wait_for()
+    yield "merge"
+    form = page.get_by_role("form", name="Memory editor")
+    form.get_by_role("button", name="Save").click()
+    form.get_by_text("Saved now").wait_for()
+
+
 def many_and_none(page):
     """Lead the panel through selections, groups and emptiness, and name each scene."""
     page.get_by_role("option", name="style").click(modifiers=["Control"])
@@ -76,12 +117,15 @@ def many_and_none(page):
     yield "new"
 
 
+SCENES = (list_and_editor, past_and_conflict, many_and_none)
+
+
 @pytest.mark.parametrize("theme", THEMES)
 def test_axe_finds_no_violation(book, theme: str) -> None:
     """Names, roles, focus and contrast hold in each of the three themes, in every scene."""
     if not AXE.exists():
         pytest.skip("axe-core is not installed: npm ci in widgets/")
-    notebook = book(SETUP, ORDER)
+    notebook = book(SETUP, THEIRS)
     page = notebook.page
     notebook.command("apputils:change-theme", theme=theme)
     page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme)
@@ -90,7 +134,7 @@ def test_axe_finds_no_violation(book, theme: str) -> None:
     page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
     page.evaluate(AXE.read_text("utf-8"))
     found = []
-    for scene in chain(list_and_editor(page), many_and_none(page)):
+    for scene in chain(*(scenes(page) for scenes in SCENES)):
         found += violations(page, scene)
     assert found == []
 

@@ -63,6 +63,7 @@ function body(pairs: Pair[]): HTMLElement[] {
 }
 
 function row(leftMark: string, left: string | undefined, rightMark: string, right: string | undefined): HTMLElement {
+  const place = (text: string) => h("td", { className: "msdk-diff-mark" }, text);
   const cell = (tag: "del" | "ins", text: string | undefined) => h("td", { dir: "auto" }, text === undefined ? "" : h(tag, {}, text || "\u00a0"));
-  return h("tr", {}, h("th", { scope: "row" }, leftMark), cell("del", left), h("td", { className: "msdk-diff-mark" }, rightMark), cell("ins", right));
+  return h("tr", {}, place(leftMark), cell("del", left), place(rightMark), cell("ins", right));
 }

@@ -1,4 +1,5 @@
 import { asRefusal, type Desk } from "./desk.ts";
+import { changesOf, type Draft, draftOf, sameTags } from "./draft.ts";
 import { command, h, icon, shield, uid } from "./dom.ts";
 import { type Field, plainField } from "./field.ts";
 import type * as CodeMirror from "./codemirror.ts";
@@ -9,15 +10,6 @@ import { showHistory } from "./history.ts";
 import { Preview } from "./preview.ts";
 import { ReplaceRow } from "./replace_row.ts";
 import type { Doc, TypeCount } from "./wire.ts";
-
-/** What a person may change, as the form holds it. An empty summary means: derive it. */
-interface Draft {
-  name: string;
-  type: string;
-  summary: string;
-  tags: string[];
-  content: string;
-}
 
 type View = "write" | "preview" | "split" | "merge";
 
@@ -50,6 +42,7 @@ export class MarkdownEditor {
   readonly #replace: ReplaceRow;
   readonly #pin = h("button", { className: "msdk-icon-button msdk-group", title: "Pin", aria: { label: "Pin", pressed: "false" } }, icon("pin"));
   readonly #historyButton = toggle("history", "History");
+  readonly #back = h("button", { className: "msdk-icon-button msdk-back", aria: { label: "Back to the list" }, on: { click: () => this.onLeave?.() } }, icon("back"));
   readonly #delete = h("button", { className: "msdk-button msdk-quiet msdk-danger" }, icon("trash"), "Delete");
   readonly #state = h("span", { className: "msdk-state" });
   readonly #size = h("span", { className: "msdk-size" });
@@ -66,6 +59,8 @@ export class MarkdownEditor {
   #still: ReturnType<typeof setTimeout> | undefined;
   /** Goes back to the list where both do not fit side by side. */
   onLeave: (() => void) | undefined;
+  /** The open memory is gone: somebody else must take the focus. */
+  onGone: (() => void) | undefined;
 
   constructor(desk: Desk, drawer: Drawer) {
     this.#desk = desk;
@@ -178,11 +173,7 @@ export class MarkdownEditor {
     const { name, type, summary, tags, content } = draft;
     const doc = this.#doc;
     if (!doc) return this.#desk.ask<Doc>("create", { name, type, content, tags, ...(summary ? { summary } : {}) });
-    const changes: Record<string, unknown> = {};
-    for (const key of ["name", "type", "content"] as const) if (draft[key] !== this.#base[key]) changes[key] = draft[key];
-    if (summary !== this.#base.summary) changes["summary"] = summary || null;
-    if (JSON.stringify(tags) !== JSON.stringify(this.#base.tags)) changes["tags"] = tags;
-    return this.#desk.ask<Doc>("save", { id: doc.id, changes, expected_version: doc.version });
+    return this.#desk.ask<Doc>("save", { id: doc.id, changes: changesOf(draft, this.#base), expected_version: doc.version });
   }
 
   #afterSave(doc: Doc, sent: Draft): void {
@@ -193,7 +184,7 @@ export class MarkdownEditor {
     this.#base = draftOf(doc);
     if (typed.name === sent.name) this.#name.value = doc.name;
     if (typed.summary === sent.summary) this.#summary.value = this.#base.summary;
-    if (JSON.stringify(typed.tags) === JSON.stringify(sent.tags)) this.#tags.value = doc.tags.join(", ");
+    if (sameTags(typed.tags, sent.tags)) this.#tags.value = doc.tags.join(", ");
     if (typed.content === sent.content && doc.content !== sent.content) this.#field.set(doc.content);
     this.#summary.placeholder = doc.derived && doc.summary ? doc.summary : DERIVES;
     if (this.#view === "merge") this.#look("write");
@@ -256,6 +247,7 @@ export class MarkdownEditor {
     const gone = await this.#desk.attempt("delete", { id: doc.id, expected_version: doc.version });
     if (gone === undefined) return;
     this.#close();
+    this.onGone?.();
     void this.#desk.attempt("select", { id: null });
     this.#desk.tell("data", { ids: [doc.id], more: false });
     this.#desk.say(`${doc.name} deleted.`);
@@ -297,7 +289,7 @@ export class MarkdownEditor {
       h(
         "div",
         { className: "msdk-form-top" },
-        h("button", { className: "msdk-icon-button msdk-back", aria: { label: "Back to the list" }, on: { click: () => this.onLeave?.() } }, icon("back")),
+        this.#back,
         this.#name,
         this.#pin,
         this.#kind,
@@ -333,7 +325,7 @@ export class MarkdownEditor {
       const name = this.#doc?.name ?? "";
       this.#question(`Delete “${name}”? You can undo it.`, [
         ["Yes, delete", "msdk-danger", () => void this.#remove()],
-        ["Keep it", "", () => this.#delete.focus()],
+        ["Keep it", "", () => undefined],
       ]);
     });
     this.#desk.root.addEventListener("keydown", (event) => {
@@ -345,7 +337,7 @@ export class MarkdownEditor {
     const warn = (event: BeforeUnloadEvent) => this.dirty && event.preventDefault();
     window.addEventListener("beforeunload", warn, { signal });
     this.#desk.on("selected", (id) => void this.#selected(id));
-    this.#desk.on("place", () => (this.#drawer.close(), this.#close()));
+    this.#desk.on("place", () => this.#moved());
     this.#desk.on("data", ({ ids, more }) => void this.#news(ids, more));
     signal.addEventListener("abort", () => this.#field.destroy());
   }
@@ -365,10 +357,44 @@ export class MarkdownEditor {
       if (this.dirty) void this.#meet();
       else this.#display(now);
     } catch (why) {
-      if (this.#doc !== doc || asRefusal(why).code !== "not_found") return;
-      if (!this.dirty) this.#close();
-      this.#desk.notify({ kind: "info", text: `“${doc.name}” was deleted elsewhere.`, actions: [{ text: "Undo", run: () => void this.#undelete(doc) }] });
+      if (this.#doc === doc && asRefusal(why).code === "not_found") this.#lostTo(doc);
     }
+  }
+
+  /** The open memory was deleted elsewhere. What was typed becomes a new memory, should the person save it. */
+  #lostTo(doc: Doc): void {
+    const undo = { text: "Undo", run: () => void this.#undelete(doc) };
+    if (!this.dirty) {
+      this.#close();
+      this.#desk.notify({ kind: "info", text: `“${doc.name}” was deleted elsewhere.`, actions: [undo] });
+      return;
+    }
+    this.#anew();
+    this.#desk.notify({ kind: "info", text: `“${doc.name}” was deleted elsewhere. What you typed is still here: Save makes it anew.` });
+  }
+
+  /** What is in the form stands on no memory any more. */
+  #anew(): void {
+    this.#opening += 1;
+    this.#doc = undefined;
+    this.#making = true;
+    this.#base = { ...this.#base, name: "", content: "", summary: "", tags: [] };
+    this.#show(true);
+    this.#changed();
+  }
+
+  /** Another shelf is open now, perhaps by somebody else's choice: nothing that was typed goes with the old one. */
+  #moved(): void {
+    this.#drawer.close();
+    if (!this.dirty) return this.#close();
+    const name = this.#name.value.trim() || "the new memory";
+    this.#hush();
+    this.#anew();
+    this.#desk.notify({
+      kind: "info",
+      text: `Another shelf was opened while “${name}” had unsaved changes. Save keeps them here as a new memory.`,
+      actions: [{ text: "Discard", run: () => this.#close() }],
+    });
   }
 
   #display(doc: Doc): void {
@@ -379,6 +405,8 @@ export class MarkdownEditor {
     this.#summary.placeholder = doc.derived && doc.summary ? doc.summary : DERIVES;
     this.#pin.setAttribute("aria-pressed", String(doc.pinned));
     this.#show(true);
+    // In a narrow output the list, which had the focus, has just been hidden.
+    if (document.activeElement === document.body) this.#back.focus();
     this.#changed();
     if (this.#view === "merge") this.#look("write");
     if (this.#view !== "write") void this.#render();
@@ -494,9 +522,13 @@ export class MarkdownEditor {
 
   #question(text: string, answers: [string, string, () => void][]): void {
     const title = h("span", { className: "msdk-ask-text", id: uid("ask") }, text);
-    const buttons = answers.map(([name, look, run]) =>
-      h("button", { className: `msdk-button ${look}`, on: { click: () => (this.#hush(), run()) } }, name),
-    );
+    const before = document.activeElement;
+    const answer = (run: () => void) => {
+      this.#hush();
+      if (before instanceof HTMLElement) before.focus(); // or the focus would fall out of the panel
+      run();
+    };
+    const buttons = answers.map(([name, look, run]) => h("button", { className: `msdk-button ${look}`, on: { click: () => answer(run) } }, name));
     const box = h("div", { className: "msdk-ask-box", role: "alertdialog", aria: { labelledby: title.id } }, icon("alert"), title, h("div", { className: "msdk-ask-buttons" }, ...buttons));
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -533,10 +565,6 @@ export class MarkdownEditor {
       this.#desk.root.dataset["editor"] = "plain"; // the text area does the work
     }
   }
-}
-
-function draftOf({ name, type, summary, derived, tags, content }: Doc): Draft {
-  return { name, type, summary: derived ? "" : summary, tags, content };
 }
 
 function field(name: string, input: HTMLInputElement): HTMLElement {

@@ -2,10 +2,11 @@ import { asRefusal, type Desk } from "./desk.ts";
 import { command, h, icon, shield, uid } from "./dom.ts";
 import { drag } from "./drag.ts";
 import type { Refusal } from "./kernel.ts";
-import { ago, count, mark, titled } from "./labels.ts";
+import { ago, count, titled } from "./labels.ts";
+import { face, heading, skeleton } from "./row_face.ts";
 import { BulkBar } from "./bulk_bar.ts";
 import { isHeading, neighbour, Rows, shifted } from "./rows.ts";
-import type { Heading, Item, Row, Window } from "./wire.ts";
+import type { Item, Row, Window } from "./wire.ts";
 
 /** Height of a row in px; the style sheet draws to the same measure. */
 const ROW = 58;
@@ -537,43 +538,4 @@ export class MemoryList {
     this.#missed = false;
     void this.refresh();
   }
-}
-
-/** What stands on a row. */
-function face(row: Row): Node[] {
-  const { badge, hue } = mark(row.type);
-  const kind = h("span", { className: "msdk-badge", title: titled(row.type) }, badge);
-  kind.style.setProperty("--hue", String(hue));
-  return [
-    h("span", { className: "msdk-grip", title: "Drag to move", aria: { hidden: "true" } }, icon("grip")),
-    h(
-      "span",
-      { className: "msdk-row-text" },
-      h(
-        "span",
-        { className: "msdk-row-head" },
-        kind,
-        h("bdi", { className: "msdk-name" }, row.name),
-        row.pinned ? h("span", { className: "msdk-pin", title: "Pinned" }, icon("pin"), h("span", { className: "msdk-sr" }, "pinned")) : null,
-        h("time", { className: "msdk-time", dateTime: row.updated, title: new Date(row.updated).toLocaleString() }, ago(row.updated)),
-      ),
-      h(
-        "span",
-        { className: "msdk-row-foot" },
-        h("bdi", { className: "msdk-summary" }, row.found || row.summary || "No summary"),
-        ...row.tags.slice(0, 2).map((tag) => h("bdi", { className: "msdk-tag" }, tag)),
-      ),
-    ),
-    h("span", { className: "msdk-tick", title: "Select", aria: { hidden: "true" } }, icon("check")),
-  ];
-}
-
-function heading({ heading: type, label, count: n }: Heading): HTMLElement {
-  const line = h("div", { className: "msdk-heading", aria: { hidden: "true" } }, h("span", { className: "msdk-dot" }), label, h("span", { className: "msdk-count" }, n.toLocaleString("en")));
-  line.style.setProperty("--hue", String(mark(type).hue));
-  return line;
-}
-
-function skeleton(): HTMLElement {
-  return h("div", { className: "msdk-row msdk-skeleton", aria: { hidden: "true" } }, h("span"), h("span"));
 }

@@ -29,6 +29,7 @@ export class MemoryPanel {
     const filter = new TypeFilter(desk, (types) => editor.offer(types));
     const list = new MemoryList(desk, create);
     desk.guardWith(() => editor.mayLeave());
+    editor.onGone = () => list.focus();
     editor.onLeave = () =>
       void desk.mayLeave().then(async (may) => {
         if (!may) return;

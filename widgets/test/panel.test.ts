@@ -349,7 +349,7 @@ describe("the editor", () => {
     it("saves nothing, and says who did what, with the difference", () => {
       expect(model.docs[0]?.content).toBe("theirs");
       expect(conflict().textContent).toContain("agent:writer edited “memory 0” while you were editing it.");
-      expect(all("[role=alertdialog] tbody td").map((cell) => cell.textContent)).toEqual(["theirs", "1", "mine"]);
+      expect(all("[role=alertdialog] tbody td").map((cell) => cell.textContent)).toEqual(["1", "theirs", "1", "mine"]);
     });
 
     it("takes theirs", async () => {
@@ -406,6 +406,48 @@ describe("the editor", () => {
     model.elsewhere("id-0", { content: "theirs" });
     await settled(1100);
     expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("theirs");
+  });
+
+  it("keeps what is typed when the memory is deleted elsewhere, and saves it anew", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    await choose(0);
+    type("Body", "precious");
+    model.docs = [];
+    model.changed.push("id-0");
+    model.seq += 1;
+    await settled(1100);
+    expect(at(".msdk-notice").textContent).toContain("was deleted elsewhere");
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(model.docs.map(({ name, content }) => [name, content])).toEqual([["memory 0", "precious"]]);
+  });
+
+  it("keeps what is typed when somebody else opens another shelf", async () => {
+    const model = new FakeModel(1);
+    await open(model);
+    await choose(0);
+    type("Body", "precious");
+    model.set("principal_id", 2);
+    await settled(5);
+    expect(at<HTMLTextAreaElement>("[aria-label=Body]").value).toBe("precious");
+    expect(at(".msdk-notice").textContent).toContain("Another shelf was opened");
+    expect(model.last("save")).toBeUndefined();
+  });
+
+  it("never lets the focus fall out of the panel", async () => {
+    await open(new FakeModel(2));
+    list().focus();
+    await choose(0);
+    button("Delete").focus();
+    button("Delete").click();
+    expect(document.activeElement?.textContent).toBe("Keep it");
+    button("Keep it").click();
+    expect(document.activeElement).toBe(button("Delete"));
+    button("Delete").click();
+    button("Yes, delete").click();
+    await settled(5);
+    expect(document.activeElement).toBe(list());
   });
 
   it("asks before a delete, and undoes it", async () => {
@@ -507,7 +549,7 @@ describe("the past", () => {
     expect(all(".msdk-revision .msdk-revision-version").map((one) => one.textContent)).toEqual(["v2", "v1"]);
     all(".msdk-revision")[1]?.click();
     await settled(5);
-    expect(all(".msdk-diff tbody td").map((cell) => cell.textContent)).toEqual(["# Body 0", "1", "second"]);
+    expect(all(".msdk-diff tbody td").map((cell) => cell.textContent)).toEqual(["1", "# Body 0", "1", "second"]);
     model.refusals.set("restore", new Refused("name_taken", "Another memory has its name and type now."));
     button("Restore version 1").click();
     await settled(5);
