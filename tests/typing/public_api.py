@@ -26,10 +26,12 @@ from memories_sdk import (
     Vocabulary,
 )
 from memories_sdk.history import History, Revision
+from memories_sdk.hits import Hit, Hits
 from memories_sdk.integrity import Finding
 from memories_sdk.memory import Page, Saved
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
 from memories_sdk.reader import ScopeReader
+from memories_sdk.recall import Recall
 from memories_sdk.tools import Approval
 
 
@@ -92,6 +94,22 @@ def reading(shelf: ScopeReader, id: UUID) -> None:
     assert_type((shelf.key, shelf.kind), tuple[str, ScopeKind])
     assert_type((shelf.caller, shelf.principal), tuple[Principal, Principal])
     assert_type(shelf.agent, Agent | None)
+
+
+def searching(shelf: ScopeReader) -> None:
+    """Check what finds and what waits."""
+    hits = shelf.search("word", type="plan", tags=["a"], limit=3)
+    assert_type(hits, Hits)
+    assert_type((hits.total, hits.next_cursor), tuple[int, str | None])
+    assert_type(hits[0], Hit)
+    assert_type((hits[0].memory, hits[0].score), tuple[MemoryHead, float])
+    recall = shelf.relevant_for_prompt("word", 8, 1200, type="plan", max_chars_each=300)
+    assert_type(recall, Recall)
+    assert_type(recall.as_context(), str)
+    assert_type((recall.items[0].line, recall.text), tuple[str, str])
+    watch = shelf.watch(since=0, pause=1)
+    assert_type(next(watch), History)
+    assert_type(watch.close(), None)
 
 
 def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
