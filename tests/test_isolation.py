@@ -441,6 +441,20 @@ def test_every_statement_on_memories_names_the_shelf(
         statements.clear()
 
 
+def test_a_list_never_touches_bodies(statements: list[str], make_store: MakeStore) -> None:
+    """A shelf of large documents is listed at the cost of its heads."""
+    store = make_store()
+    shelf = store.scope(acting_as=store.principals.user("alice"))
+    for name in "abc":
+        shelf.create(name, "plan", "x" * 100_000)
+    statements.clear()
+    page = shelf.list(limit=2)
+    shelf.list(limit=2, cursor=page.next_cursor, type="plan")
+    shelf.counts()
+    assert len(statements) >= 4
+    assert [it for it in statements if "bodies" in it or "content" in it] == []
+
+
 def inserts_for(shelf: Scope, statement: str) -> bool:
     """Tell whether a statement adds a row that carries the shelf's key."""
     inserts = ("INSERT INTO memories ", "INSERT INTO memory_revisions ")
