@@ -151,6 +151,7 @@ def weight(word: str) -> float:
     return _WEIGHTS.get(term(word), 1.0)
 
 
+@lru_cache(maxsize=65536)
 def topics(word: str) -> tuple[tuple[int, float], ...]:
     """Return the topics of a folded word; one that stands in several means each of them less."""
     return _TOPICS.get(term(word), ())

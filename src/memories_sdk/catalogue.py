@@ -78,14 +78,14 @@ class Catalogue:
                 strengths.setdefault(place, {})[term] = strength
         holding = {piece: self._spellings.holding(piece) for piece in query.pieces}
         matching = set(strengths) | self._similar(query, holding)
-        if related:
+        if related and query.topics:
             matching.update(self._about(query))
         places = [place for place in sorted(matching) if wanted(self.entries[place])]
         found = scores(
             query,
             [self._candidate(place, strengths.get(place, {})) for place in places],
             self.statistics(query),
-            self._likeness(places, holding),
+            self._likeness(query, places, holding),
         )
         return {
             self.entries[place].row: score
@@ -125,7 +125,7 @@ class Catalogue:
                 piece: [numbers[place] for place in held if place in numbers]
                 for piece, held in holding.items()
             },
-            [self._spellings.topics[place] for place in places],
+            [self._spellings.topics[place] for place in places] if query.topics else (),
             len(self.entries),
         )
 

@@ -17,17 +17,16 @@ from memories_sdk import word_index
 from memories_sdk.filtering import Filter, tags_of
 from memories_sdk.ranking import (
     Candidate,
-    Likeness,
     Query,
     Statistics,
     scores,
     term_weights,
 )
 from memories_sdk.rows import Row
-from memories_sdk.spellings import Spellings
+from memories_sdk.spellings import likeness_of
 from memories_sdk.word_index import Indexed
 
-CANDIDATES: Final = 120
+CANDIDATES: Final = 64
 """Memories that are scored in full for a prompt; for a search, twice as many."""
 
 POSTINGS: Final = 20_000
@@ -132,9 +131,7 @@ class LargeShelf:
         for row, candidate in self._unindexed():
             rows.append(row)
             candidates.append(candidate)
-        spellings = Spellings([candidate.words for candidate in candidates])
-        holders = {piece: spellings.holding(piece) for piece in self._query.pieces}
-        likeness = Likeness(holders, spellings.topics, len(candidates))
+        likeness = likeness_of(self._query, [candidate.words for candidate in candidates])
         found = scores(self._query, candidates, self._statistics, likeness)
         return {row: score for row, score in zip(rows, found, strict=True) if score}
 

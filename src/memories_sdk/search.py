@@ -33,7 +33,7 @@ from memories_sdk.recall import Chosen, Recall, pack
 from memories_sdk.rows import Row, to_memory
 from memories_sdk.statements import HEAD_COLUMNS, bodies, compiled, memories
 
-SMALL: Final = 768
+SMALL: Final = 512
 """Memories up to which a shelf is ranked in memory, all of them."""
 
 SMALL_BYTES: Final = 1 << 18

@@ -1,18 +1,38 @@
-"""The distinct words of some texts: who has a word like this one, and what it is about. Pure.
-
-Looking for a piece in the distinct words takes a fraction of looking for it in every text.
-"""
+"""Who has a word that is like this one, and what are its words about. Pure."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
 
 from memories_sdk import analysis
+from memories_sdk.ranking import Likeness, Query
+
+
+def likeness_of(query: Query, texts: Sequence[str]) -> Likeness:
+    """Return what a few texts, each looked through once, have in common with a query."""
+    holders = {
+        piece: [number for number, text in enumerate(texts) if piece in text]
+        for piece in query.pieces
+    }
+    topics = [_topics(text.split()) for text in texts] if query.topics else ()
+    return Likeness(holders, topics, len(texts))
+
+
+def _topics(words: Iterable[str]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for word in words:
+        for topic, share in analysis.topics(word):
+            found[topic] = found.get(topic, 0.0) + share
+    return found
 
 
 class Spellings:
-    """Words to the places of the texts that have them.
+    """The distinct words of many texts, kept to be asked often.
+
+    Looking for a piece in them takes a fraction of looking for it in every text.
 
     Args:
         texts: Folded words with blanks around them, as an analysis gives them.
@@ -23,10 +43,12 @@ class Spellings:
         for place, text in enumerate(texts):
             for word in text.replace("|", "").split():
                 words.setdefault(word, []).append(place)
-        self.topics = _topics(words, len(texts))
+        self._words = words
+        self._texts = len(texts)
         self._holders = list(words.values())
         self._joined = f" {'  '.join(words)} "
-        self._starts = _starts(words)
+        # Where each word begins with its blank, and where the text of all of them ends.
+        self._starts = list(accumulate((len(word) + 2 for word in words), initial=0))
         self._known: dict[str, tuple[int, ...]] = {}
 
     def holding(self, piece: str) -> tuple[int, ...]:
@@ -41,20 +63,12 @@ class Spellings:
             known = self._known[piece] = tuple(sorted(held))
         return known
 
-
-def _starts(words: Iterable[str]) -> list[int]:
-    """Return where each word begins with its blank, and where the text of all of them ends."""
-    starts = [0]
-    for word in words:
-        starts.append(starts[-1] + len(word) + 2)
-    return starts
-
-
-def _topics(words: Mapping[str, Sequence[int]], texts: int) -> list[dict[int, float]]:
-    """Return for each text its topics, with how much its words mean each of them."""
-    found: list[dict[int, float]] = [{} for _ in range(texts)]
-    for word, places in words.items():
-        for topic, share in analysis.topics(word):
-            for place in places:
-                found[place][topic] = found[place].get(topic, 0.0) + share
-    return found
+    @cached_property
+    def topics(self) -> list[dict[int, float]]:
+        """For each text its topics, with how much its words mean each of them."""
+        found: list[dict[int, float]] = [{} for _ in range(self._texts)]
+        for word, places in self._words.items():
+            for topic, share in analysis.topics(word):
+                for place in places:
+                    found[place][topic] = found[place].get(topic, 0.0) + share
+        return found
