@@ -133,7 +133,11 @@ class MemoryRow(Table, table=True):
         UniqueConstraint("id"),
         Index(None, "scope_key", "position", "name", "id"),
         # Every recall asks for the pinned ones; without it, it would read the whole shelf.
-        Index("ix_memories_pinned", "scope_key", sqlite_where=text("pinned = 1")),
+        Index(
+            "ix_memories_pinned",
+            *("scope_key", "position", "name", "id"),
+            sqlite_where=text("pinned = 1"),
+        ),
         CheckConstraint(
             "(scope = 'global' AND principal_id IS NOT NULL AND agent_id IS NULL)"
             " OR (scope = 'agent' AND agent_id IS NOT NULL AND principal_id IS NULL)",
