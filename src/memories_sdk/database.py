@@ -135,7 +135,7 @@ class MemoryRow(Table, table=True):
         # Every recall asks for the pinned ones; without it, it would read the whole shelf.
         Index(
             "ix_memories_pinned",
-            *("scope_key", "position", "name", "id"),
+            *("scope_key", "pinned", "position", "name", "id"),
             sqlite_where=text("pinned = 1"),
         ),
         CheckConstraint(
