@@ -12,6 +12,7 @@ from uuid6 import uuid7
 
 from memories_sdk import (
     AccessDenied,
+    Agent,
     Edit,
     EditConflict,
     InvalidInput,
@@ -324,6 +325,18 @@ def test_a_transfer_to_an_owner_with_an_agent_of_that_name_is_refused(
     with pytest.raises(NameTaken):
         store.agents.transfer(mine, to=lab, acting_as=alice)
     assert store.agents.get("writer", owner=alice) == mine
+
+
+def test_unknown_principals_and_agents_are_not_found(
+    store: MemoryStore, alice: Principal, bob: Principal
+) -> None:
+    """An id that nobody has is told, whatever its size."""
+    for id in (999, 0, -1, 2**70):
+        with pytest.raises(NotFound):
+            store.principals.get(id)
+    with pytest.raises(NotFound):
+        store.agents.transfer(Agent(999, "ghost", alice.id), to=bob, acting_as=alice)
+    assert store.principals.get(alice.id) == alice
 
 
 def test_members_are_users_of_groups(

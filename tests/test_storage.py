@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import select
 from uuid6 import UUID
 
 from memories_sdk import MemoriesError, MemoryStore
@@ -26,12 +27,14 @@ from memories_sdk.errors import (
     SchemaMismatch,
     StorageError,
     StorageFull,
+    StoreBusy,
     StoreClosed,
     StoreDamaged,
     StoreReadOnly,
     StoreUnavailable,
 )
 from memories_sdk.ids import Uuid7
+from memories_sdk.statements import compiled, memories
 
 if TYPE_CHECKING:
     from conftest import MakeStore
@@ -394,6 +397,23 @@ def test_eight_threads_share_one_store(make_store: MakeStore) -> None:
         list(threads.map(work, range(8)))
     assert [shelf.list().total for shelf in shelves] == [25] * 8
     assert store.verify() == []
+
+
+def test_threads_wait_for_their_turn_in_memory_no_longer_than_the_timeout() -> None:
+    """A database in memory has one connection; who waits for it too long is told."""
+    with MemoryStore(":memory:", timeout=0.05) as store, ThreadPoolExecutor(1) as other:
+        shelf = store.scope(acting_as=store.principals.user("alice"))
+        with store._database.read():
+            waiting = other.submit(shelf.save, "n", "plan", "x")
+            with pytest.raises(StoreBusy):
+                waiting.result()
+        assert shelf.save("n", "plan", "x").created
+
+
+def test_a_statement_with_a_literal_is_refused_when_it_is_compiled() -> None:
+    """Only the text of a statement is kept: a value written into it would be lost."""
+    with pytest.raises(ValueError, match="bindparam"):
+        compiled(select(memories.c.row).where(memories.c.scope_key == "global:1"))
 
 
 TIMES = """
