@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -108,15 +108,35 @@ def placed_words(text: str) -> Iterator[Word]:
                 yield Word(piece, match.start(), match.end())
 
 
-@lru_cache(maxsize=65536)
 def term(word: str) -> str:
     """Return what stands for a folded word in the index: the stem of an English one.
 
     Takes plural, past and progressive endings off. More endings, and Snowball's rules, found no
     more on any of the sets that README names.
     """
-    if not (word.isascii() and word.isalpha()):
-        return word
+    return _TERMS[word]
+
+
+def terms(words: Iterable[str]) -> Iterator[str]:
+    """Return what stands for each of these folded words."""
+    return map(_TERMS.__getitem__, words)
+
+
+class _Terms(dict[str, str]):
+    """Words to their terms, found once: an analysis asks for thousands."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > _MOST_TERMS:
+            self.clear()
+        self[word] = found = _stem(word) if word.isascii() and word.isalpha() else word
+        return found
+
+
+_MOST_TERMS: Final = 1 << 16
+_TERMS: Final = _Terms()
+
+
+def _stem(word: str) -> str:
     word = _without_ending(_singular(word))
     if len(word) > _SHORT:
         word = word.removesuffix("e")

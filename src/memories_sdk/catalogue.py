@@ -105,7 +105,7 @@ class Catalogue:
             if len(word) < LONG:
                 continue
             pieces = analysis.pieces(word)
-            held = Counter(chain.from_iterable(holding[piece] for piece in pieces))
+            held = Counter(chain.from_iterable(holding.get(piece, ()) for piece in pieces))
             similar.update(place for place, number in held.items() if number * LIKE >= len(pieces))
         return similar
 
@@ -118,7 +118,9 @@ class Catalogue:
             if not topics.keys().isdisjoint(asked)
         )
 
-    def _likeness(self, places: Sequence[int], holding: Mapping[str, tuple[int, ...]]) -> Likeness:
+    def _likeness(
+        self, query: Query, places: Sequence[int], holding: Mapping[str, tuple[int, ...]]
+    ) -> Likeness:
         numbers = {place: number for number, place in enumerate(places)}
         return Likeness(
             {

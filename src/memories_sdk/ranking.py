@@ -57,7 +57,9 @@ TAG: Final = 2
 HEADING: Final = 2
 """How often a word of the name, a tag or a heading counts; any other word counts once."""
 
-STRENGTHS: Final = (1, 2, 3, 6)
+_FEW: Final = 3
+MANY: Final = 6
+STRENGTHS: Final = (1, 2, _FEW, MANY)
 """Classes of how often a word counts: once, twice, three or four times, more often."""
 
 _BAR: Final = "|"
@@ -105,24 +107,22 @@ def analyse(
         size += len(found)
         for word in found:
             counts[word] += times
-    terms: dict[str, int] = {}
-    for word, times in counts.items():
-        term = analysis.term(word)
-        terms[term] = terms.get(term, 0) + times
-    strengths = {term: _strength(times) for term, times in terms.items()}
+    totals: dict[str, int] = {}
+    for term, times in zip(analysis.terms(counts), counts.values(), strict=True):
+        totals[term] = totals.get(term, 0) + times
+    strengths = {
+        term: times if times <= _FEW else _FEW if times == _FEW + 1 else MANY
+        for term, times in totals.items()
+    }
     classes: dict[int, list[str]] = {strength: [] for strength in STRENGTHS}
-    for word in counts:
-        classes[strengths[analysis.term(word)]].append(word)
+    for word, term in zip(counts, analysis.terms(counts), strict=True):
+        classes[strengths[term]].append(word)
     return Analysed(strengths, _BAR.join(f" {' '.join(each)} " for each in classes.values()), size)
 
 
 def terms_by_strength(words: str) -> list[list[str]]:
     """Return the index terms of analysed words, class by class."""
-    return [list(dict.fromkeys(map(analysis.term, part.split()))) for part in words.split(_BAR)]
-
-
-def _strength(times: int) -> int:
-    return times if times <= 3 else 3 if times == 4 else 6  # noqa: PLR2004 -- see STRENGTHS
+    return [list(dict.fromkeys(analysis.terms(part.split()))) for part in words.split(_BAR)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,9 @@ class Query:
                 for topic, share in analysis.topics(word):
                     topics[topic] = topics.get(topic, 0.0) + share
             surfaces.setdefault(term, {})[word] = None
-            pieces.update(analysis.pieces(word))
-            spaced += bool(analysis.pieces(word))
+            parts = analysis.pieces(word)
+            spaced += bool(parts)
+            pieces.update(parts)
         return cls(
             terms,
             {term: tuple(words) for term, words in surfaces.items()},

@@ -306,8 +306,10 @@ def _differs(connection: sqlite3.Connection, scope_key: str, shelf: int, id: byt
 
 
 def _columns(shelf: int, words: str) -> list[str]:
+    mark = _term(shelf, "")
     return [
-        " ".join(_term(shelf, term) for term in terms) for terms in ranking.terms_by_strength(words)
+        f"{mark}{f' {mark}'.join(terms)}" if terms else ""
+        for terms in ranking.terms_by_strength(words)
     ]
 
 
