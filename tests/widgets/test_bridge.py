@@ -10,7 +10,7 @@ import pytest
 from anywidget import AnyWidget
 
 from memories_sdk import NotFound, widgets
-from memories_sdk.widgets._bridge import Bridge, verb
+from memories_sdk.widgets._bridge import STATIC, Bridge, verb
 
 CASES = json.loads((Path(__file__).parent / "protocol.json").read_text("utf-8"))["kernel"]
 ALL = [getattr(widgets, name) for name in widgets.__all__ if name != "wire"]
@@ -103,3 +103,13 @@ def test_an_override_without_the_mark_takes_the_verb_away() -> None:
 
     assert "echo" in Answering._verbs
     assert "echo" not in Closed._verbs
+
+
+def test_modules_go_by_digest(answers) -> None:
+    """A page gets the module it was told of; a page of another release is told to reload."""
+    assets = answers({"id": "1", "verb": "hello", "args": {}})["ok"]["assets"]
+    assert assets.keys() == {"ui.js", "codemirror.js"}
+    text = answers({"id": "2", "verb": "asset", "args": {"digest": assets["ui.js"]}})["ok"]
+    assert text == (STATIC / "ui.js").read_text("utf-8")
+    refused = answers({"id": "3", "verb": "asset", "args": {"digest": "../__init__.py"}})
+    assert refused["error"]["code"] == "not_found"

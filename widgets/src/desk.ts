@@ -174,8 +174,14 @@ export class Desk {
     let asking = false;
     let last = 0;
     const observer = new IntersectionObserver((entries) => {
-      seen = entries.at(-1)?.isIntersecting ?? true;
+      const now = entries.at(-1)?.isIntersecting ?? true;
+      if (now && !seen) last = 0; // much may have happened while nobody looked
+      seen = now;
     });
+    const shown = () => {
+      if (!document.hidden) last = 0;
+    };
+    document.addEventListener("visibilitychange", shown, { signal: this.signal });
     observer.observe(this.root);
     const look = async () => {
       // One question at a time: a busy kernel must not find a queue of them.

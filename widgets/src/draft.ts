@@ -26,3 +26,22 @@ export function changesOf(draft: Draft, base: Draft): Record<string, unknown> {
   if (!sameTags(draft.tags, base.tags)) changes["tags"] = draft.tags;
   return changes;
 }
+
+export function parsedTags(text: string): string[] {
+  return text
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+}
+
+/** How many characters a text has; one outside the first plane counts once, as the kernel counts it. */
+export function characters(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length - 1; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code < 0xd800 || code > 0xdbff) continue;
+    const next = text.charCodeAt(i + 1);
+    if (next >= 0xdc00 && next <= 0xdfff) [count, i] = [count - 1, i + 1];
+  }
+  return count;
+}

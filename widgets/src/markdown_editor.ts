@@ -1,5 +1,5 @@
 import { asRefusal, type Desk } from "./desk.ts";
-import { changesOf, type Draft, draftOf, sameTags } from "./draft.ts";
+import { changesOf, characters, type Draft, draftOf, parsedTags, sameTags } from "./draft.ts";
 import { command, h, icon, shield, uid } from "./dom.ts";
 import { type Field, plainField } from "./field.ts";
 import type * as CodeMirror from "./codemirror.ts";
@@ -84,7 +84,7 @@ export class MarkdownEditor {
   }
 
   get dirty(): boolean {
-    return (this.#making || this.#doc !== undefined) && JSON.stringify(this.#draft()) !== JSON.stringify(this.#base);
+    return (this.#making || this.#doc !== undefined) && Object.keys(changesOf(this.#draft(), this.#base)).length > 0;
   }
 
   /** In a narrow output, shows the list or what is open. */
@@ -439,7 +439,8 @@ export class MarkdownEditor {
       name: this.#name.value.trim(),
       type: this.#type.value,
       summary: this.#summary.value.trim(),
-      tags: this.#tags.value.split(",").map((tag) => tag.trim()).filter(Boolean),
+      // A tag may hold a comma; as long as nobody touched them, they are what they were.
+      tags: this.#tags.value === this.#base.tags.join(", ") ? this.#base.tags : parsedTags(this.#tags.value),
       content: this.#field.get(),
     };
   }
@@ -485,7 +486,7 @@ export class MarkdownEditor {
   #measure(): void {
     const type = this.#types.find(({ name }) => name === this.#type.value);
     const text = this.#field.get();
-    const size = [...text].length;
+    const size = characters(text);
     const used = type?.unit === "bytes" ? new TextEncoder().encode(text).length : size;
     const over = type !== undefined && used > type.limit;
     // A limit is worth a word only once it comes near.

@@ -476,6 +476,19 @@ describe("the editor", () => {
     expect(model.last("save")).toMatchObject({ changes: { name: "renamed" } });
   });
 
+  it("leaves a tag with a comma alone", async () => {
+    const model = new FakeModel();
+    model.add({ name: "tagged", tags: ["one, two", "three"] });
+    await open(model);
+    await choose(0);
+    expect(at(".msdk-state").dataset["state"]).toBe("clean");
+    type("Name", "renamed");
+    at<HTMLFormElement>("form").requestSubmit();
+    await settled(5);
+    expect(model.last("save")).toMatchObject({ changes: { name: "renamed" } });
+    expect(model.docs[0]?.tags).toEqual(["one, two", "three"]);
+  });
+
   it("creates a memory of the type that is filtered", async () => {
     const model = new FakeModel(4);
     await open(model);
