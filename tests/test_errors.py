@@ -12,6 +12,7 @@ import pytest
 from uuid6 import uuid7
 
 from memories_sdk import MemoriesError, Memory, errors, tools
+from memories_sdk.guards import Concern
 
 TREE = {
     name: kind
@@ -42,7 +43,9 @@ PARTICULAR: dict[str, MemoriesError] = {
     "TooLong": errors.TooLong("name", size=3, limit=2, unit="characters", suggestion="Cut it."),
     "AnchorNotFound": errors.AnchorNotFound(edit=1, suggestion="Look again."),
     "AnchorNotUnique": errors.AnchorNotUnique(12, [(1, 1), (2, 5)], edit=2),
+    "WriteRefused": errors.WriteRefused([Concern("an access key", "content", "ghp_…")]),
     "EditConflict": errors.EditConflict(3, MEMORY),
+    "MemoryOff": errors.MemoryOff(),
     "StoreBusy": errors.StoreBusy(1.5),
     "StoreClosed": errors.StoreClosed(),
     "MissingExtra": errors.MissingExtra("A thing", "things"),
@@ -99,11 +102,13 @@ def test_codes_are_these() -> None:
         "TooLong": "too_long",
         "AnchorNotFound": "anchor_not_found",
         "AnchorNotUnique": "anchor_not_unique",
+        "WriteRefused": "write_refused",
         "NotFound": "not_found",
         "AccessDenied": "access_denied",
         "Conflict": "conflict",
         "EditConflict": "edit_conflict",
         "NameTaken": "name_taken",
+        "MemoryOff": "memory_disabled",
         "StorageError": "storage",
         "StoreBusy": "busy",
         "StorageFull": "storage_full",
@@ -171,6 +176,7 @@ def test_particular_errors_say_their_figures() -> None:
     assert "'note' is not one of: plan, context" in str(EXAMPLES["UnknownType"])
     assert "12 > 1" in str(EXAMPLES["AnchorNotUnique"])
     assert "1:1, 2:5, …" in str(EXAMPLES["AnchorNotUnique"])
+    assert "content seems to hold an access key (ghp_…)" in str(EXAMPLES["WriteRefused"])
     assert "you saw version 3, it is at version 4" in str(EXAMPLES["EditConflict"])
     assert "it was deleted" in str(errors.EditConflict(3, None))
     assert "1.5 s" in str(EXAMPLES["StoreBusy"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memories_sdk import InvalidInput, MemoryStore, Principal, Scope
-from memories_sdk.errors import TooLong
+from memories_sdk.errors import MemoryOff, TooLong
 from memories_sdk.facts import (
     cleaned_query,
     cleaned_type,
@@ -19,6 +21,7 @@ from memories_sdk.facts import (
     readable_tags,
 )
 from memories_sdk.memory import FACTS, LONGEST_SPELLED
+from memories_sdk.reader import Recent
 
 if TYPE_CHECKING:
     from conftest import MakeStore
@@ -168,3 +171,136 @@ def test_the_eleventh_tag_is_dropped(shelf: Scope) -> None:
     """Ten tags are kept, in their order; more are no reason to lose the fact."""
     memory = shelf.save("k", "fact", "x", tags=[f"t{n}" for n in range(14)]).memory
     assert memory.tags == tuple(f"t{n}" for n in range(10))
+
+
+def test_a_document_that_becomes_a_fact_obeys_the_rules_of_facts(shelf: Scope) -> None:
+    """Its name becomes a key, its tags are cleaned, and a long body is refused."""
+    memory = shelf.create("Reply Tone", "context", "Friendly", tags=["Style Guide"])
+    moved = shelf.update(memory.id, type="preference")
+    assert (moved.name, moved.tags, moved.content) == ("reply-tone", ("styleguide",), "Friendly")
+    assert moved.id == memory.id
+    long = shelf.create("long", "context", "x" * 1_001)
+    with pytest.raises(TooLong):
+        shelf.update(long.id, type="fact")
+    assert shelf.get("long", "context") == long
+
+
+@pytest.fixture
+def five(make_store: MakeStore) -> Scope:
+    """A shelf of five memories whose clock ticks at each write."""
+    moments = (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=n) for n in count())
+    store = make_store("five.db", durability="process", clock=lambda: next(moments))
+    shelf = store.scope(acting_as=store.principals.user("alice"))
+    shelf.save("tone", "preference", "Friendly")
+    shelf.save("topic", "fact", "Gardening", tags=["SEO"])
+    shelf.save("food", "fact", "Mag M\u00fcsli, 100% Hafer")
+    shelf.save("notes", "plan", "Gardening, friendly")
+    shelf.save("review", "constraint", "Publish after review")
+    return shelf
+
+
+def names(recent: Recent) -> list[str]:
+    """Return the names, in order."""
+    return [memory.name for memory in recent.memories]
+
+
+def test_recent_lists_the_last_changed_first(five: Scope) -> None:
+    """A change brings a memory to the front; a move does not."""
+    five.save("tone", "preference", "Formal")
+    five.move(five.get("topic", "fact").id, before=five.get("tone", "preference").id)
+    assert names(five.recent()) == ["tone", "review", "notes", "food", "topic"]
+    assert five.recent().memories[0].content == "Formal"
+
+
+def test_recent_comes_in_pages(five: Scope) -> None:
+    """Pages do not overlap, and the total counts what is on all of them."""
+    pages = [five.recent(limit=2, skip=skip) for skip in (0, 2, 4, 6)]
+    assert [names(page) for page in pages] == [
+        ["review", "notes"],
+        ["food", "topic"],
+        ["tone"],
+        [],
+    ]
+    assert {page.total for page in pages} == {5}
+    assert names(five.recent(containing="friendly", limit=1, skip=1)) == ["tone"]
+
+
+@pytest.mark.parametrize(
+    ("type", "containing", "found"),
+    [
+        (None, "friendly", ["notes", "tone"]),
+        (None, "FRIENDLY", ["notes", "tone"]),
+        (None, "M\u00dcSLI", ["food"]),
+        (None, "Mu\u0308sli", ["food"]),
+        (None, "seo", ["topic"]),
+        (None, "evie", ["review"]),
+        (None, "100%", ["food"]),
+        (None, "%", ["food"]),
+        (None, "_", []),
+        (None, "created_at", []),
+        ("fact", "friendly", []),
+        ("fact", "", ["food", "topic"]),
+    ],
+)
+def test_recent_looks_for_a_text_in_name_body_and_tags(
+    five: Scope, type: str | None, containing: str, found: list[str]
+) -> None:
+    """Capital or small, in any script, and no character of it is special."""
+    recent = five.recent(type=type, containing=containing)
+    assert (names(recent), recent.total) == (found, len(found))
+
+
+@pytest.mark.parametrize(
+    "options", [{"limit": 0}, {"limit": 501}, {"skip": -1}, {"skip": True}, {"type": "note"}]
+)
+def test_recent_refuses_what_is_out_of_range(five: Scope, options: dict[str, object]) -> None:
+    """A page is bounded, and a type that does not exist is no filter."""
+    with pytest.raises(InvalidInput):
+        five.recent(**options)
+
+
+def test_what_is_switched_off_can_be_read_and_not_written(shelf: Scope) -> None:
+    """Every verb that writes is refused and leaves no trace; reading goes on."""
+    memory = shelf.create("n", "plan", "x")
+    gone = shelf.create("gone", "fact", "x")
+    shelf.delete_by_id(gone.id)
+    history = list(shelf.history())
+    shelf.switch(on=False)
+    assert not shelf.enabled
+    for write in (
+        lambda: shelf.save("n", "plan", "y"),
+        lambda: shelf.create("m", "plan", "y"),
+        lambda: shelf.update(memory.id, content="y"),
+        lambda: shelf.replace("n", "plan", find="x", new_text="y"),
+        lambda: shelf.delete("n", "plan"),
+        shelf.clear,
+        lambda: shelf.reorder([memory.id]),
+        lambda: shelf.restore(gone.id),
+        shelf.undo,
+        lambda: shelf.redact("x"),
+        lambda: shelf.prune(keep=1),
+    ):
+        with pytest.raises(MemoryOff):
+            write()
+    assert shelf.get("n", "plan") == memory
+    assert shelf.list().total == 1
+    assert list(shelf.history()) == history
+    shelf.switch(on=True)
+    assert shelf.enabled
+    assert shelf.save("n", "plan", "y").memory.version == 2
+
+
+def test_a_switch_is_one_shelfs_own_and_lasts(
+    make_store: MakeStore, engine: str, shelf: Scope, store: MemoryStore, alice: Principal
+) -> None:
+    """Other shelves stay on, every scope of the shelf is off, and so it is after a restart."""
+    store.agents.create("writer", owner=alice)
+    shelf.switch(on=False)
+    assert store.scope(acting_as=alice, agent="writer").save("n", "plan", "x").created
+    assert store.scope(acting_as=store.principals.user("bob")).save("n", "plan", "x").created
+    with pytest.raises(MemoryOff):
+        store.scope(acting_as=alice).save("n", "plan", "x")
+    if engine == "sqlite-file":
+        store.close()
+        again = make_store()
+        assert not again.scope(acting_as=again.principals.user("alice")).enabled

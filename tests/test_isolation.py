@@ -38,6 +38,8 @@ VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     "counts": lambda shelf, _it, _: shelf.counts(),
     "get": lambda shelf, it, _: shelf.get(it.name, it.type),
     "get_by_id": lambda shelf, it, _: shelf.get_by_id(it.id),
+    "recent": lambda shelf, it, _: (shelf.recent(), shelf.recent(containing=it.name)),
+    "inspect": lambda shelf, it, _: shelf.inspect(it.type, name=it.name),
     "history": lambda shelf, it, _: (shelf.history(id=it.id), shelf.history()),
     "deleted": lambda shelf, _it, _: shelf.deleted(),
     "changes": lambda shelf, _it, _: shelf.changes(),
@@ -63,6 +65,7 @@ VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     "undo": lambda shelf, _it, _: shelf.undo(),
     "redact": lambda shelf, _it, _: shelf.redact(CANARY),
     "prune": lambda shelf, _it, _: shelf.prune(keep=1),
+    "switch": lambda shelf, _it, _: (shelf.switch(on=False), shelf.switch(on=True)),
 }
 BY_ID = ["get_by_id", "read_only", "update", "replace_by_id", "delete_by_id", "restore"]
 WHOSE = ["another user's", "another agent's", "an agent's own", "a group's", "a same number's"]
@@ -317,8 +320,8 @@ def test_a_reader_has_no_verb_that_writes(store: MemoryStore, alice: Principal) 
     reader = shelf.read_only()
     assert not isinstance(reader, Scope)
     assert public(ScopeReader) == {
-        *("list", "counts", "get", "get_by_id", "search", "relevant_for_prompt"),
-        *("history", "deleted", "changes", "watch"),
+        *("list", "counts", "recent", "get", "get_by_id", "search", "relevant_for_prompt"),
+        *("history", "deleted", "changes", "watch", "inspect"),
     }
     assert reader.get("n", "plan") == memory
 

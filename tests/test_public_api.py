@@ -18,10 +18,12 @@ import pytest
 
 import memories_sdk
 from memories_sdk import Agent, Memory, MemoryStore, Principal, Scope, ToolResult, Vocabulary
+from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hits import Hit, Hits
+from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Page, Saved
-from memories_sdk.reader import ScopeReader
+from memories_sdk.reader import Recent, ScopeReader
 from memories_sdk.recall import Recall, Recalled
 from memories_sdk.store import Agents, Principals
 from memories_sdk.watch import Watch
@@ -29,8 +31,8 @@ from memories_sdk.watch import Watch
 COMMITTED = Path(__file__).parent / "data" / "public_api.txt"
 TYPES = Path(__file__).parent / "typing" / "public_api.py"
 HANDED_OUT = (
-    *(Agents, Hit, Hits, History, Page, Principals),
-    *(Recall, Recalled, Revision, Saved, ScopeReader, Watch),
+    *(Agents, Concern, Hit, Hits, History, Page, Plugins, Principals),
+    *(Recall, Recalled, Recent, Revision, Saved, ScopeReader, Watch),
 )
 """Classes that callers meet without importing them."""
 

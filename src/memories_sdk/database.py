@@ -219,6 +219,14 @@ class RevisionRow(Table, table=True):
     seal: bytes = Field(sa_type=LargeBinary)
 
 
+class ShelfRow(Table, table=True):
+    """What a shelf is set to, where it was ever set."""
+
+    __tablename__ = "shelves"
+    scope_key: str = Field(primary_key=True, sa_type=Text)
+    enabled: int
+
+
 class AttachmentRow(Table, table=True):
     """A picture that bodies of one principal refer to."""
 

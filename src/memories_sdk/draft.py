@@ -80,6 +80,30 @@ class Draft:
         """Whether nothing is to be changed."""
         return self == Draft()
 
+    def texts(self) -> dict[str, str]:
+        """Return what a guard looks at: the texts that are given, by field; tags a line each."""
+        given = {
+            "name": self.name,
+            "content": self.content,
+            "summary": self.summary,
+            "tags": UNSET if isinstance(self.tags, Unset) else "\n".join(self.tags),
+        }
+        return {field: text for field, text in given.items() if isinstance(text, str) and text}
+
+    def moved(self, memory: Memory, vocabulary: Vocabulary) -> Draft:
+        """Return the draft with all that the memory keeps, written as its new vocabulary does.
+
+        Raises:
+            InvalidInput: What it keeps breaks a rule there.
+        """
+        kept = Draft.of(vocabulary, name=memory.name, content=memory.content, tags=memory.tags)
+        return replace(
+            self,
+            name=kept.name if isinstance(self.name, Unset) else self.name,
+            content=kept.content if isinstance(self.content, Unset) else self.content,
+            tags=kept.tags if isinstance(self.tags, Unset) else self.tags,
+        )
+
     def applied(self, memory: Memory, now: datetime) -> Memory:
         """Return the memory with the draft's fields, one version on."""
         content = memory.content if isinstance(self.content, Unset) else self.content

@@ -5,12 +5,14 @@
     │   ├── UnknownType                 the type is in no vocabulary of this scope
     │   ├── TooLong                     a text passes its limit
     │   ├── AnchorNotFound              `find` stands nowhere in the body
-    │   └── AnchorNotUnique             `find` stands at several places
+    │   ├── AnchorNotUnique             `find` stands at several places
+    │   └── WriteRefused                a guard found something that must not be stored
     ├── NotFound (LookupError)          not there, or not yours: both look the same
     ├── AccessDenied (PermissionError)  the caller may not act as that principal
     ├── Conflict                        the stored state does not allow it any more
     │   ├── EditConflict                the version the caller saw is not the current one
-    │   └── NameTaken                   another memory, or agent, has that name
+    │   ├── NameTaken                   another memory, or agent, has that name
+    │   └── MemoryOff                   memory is switched off on this shelf
     ├── StorageError                    the database could not do it; nothing was written
     │   ├── StoreBusy (TimeoutError)    another writer held the lock for the whole wait
     │   ├── StorageFull                 no room on the device
@@ -32,6 +34,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memories_sdk.guards import Concern
     from memories_sdk.memory import Memory
     from memories_sdk.merge import Merge
 
@@ -147,6 +150,25 @@ class AnchorNotUnique(InvalidInput):
         self.edit = edit
 
 
+class WriteRefused(InvalidInput):
+    """A guard found something that must not be stored.
+
+    Attributes:
+        concerns: What it found, and in which fields; never the whole of it.
+    """
+
+    code = "write_refused"
+
+    def __init__(self, concerns: Sequence[Concern]) -> None:
+        found = "; ".join(map(str, concerns))
+        super().__init__(
+            f"Not stored: {found}.",
+            field=concerns[0].field,
+            suggestion="Leave it out and say where it is kept instead.",
+        )
+        self.concerns = tuple(concerns)
+
+
 class NotFound(MemoriesError, LookupError):
     """Not there, or not yours: an unknown and a forbidden thing look the same."""
 
@@ -194,6 +216,18 @@ class NameTaken(Conflict):
     """Another memory of that type, or another agent of that owner, has the name already."""
 
     code = "name_taken"
+
+
+class MemoryOff(Conflict):
+    """Memory is switched off on this shelf: it can be read, and nothing can be written."""
+
+    code = "memory_disabled"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Memory is switched off here; nothing was written.",
+            suggestion="Reading still works. scope.switch(on=True) switches it on.",
+        )
 
 
 class StorageError(MemoriesError):

@@ -50,7 +50,7 @@ def readable_tags(texts: Iterable[str]) -> tuple[str, ...]:
 
     What is neither letter, digit, hyphen nor underscore goes, blanks too: `A b` and `ab` are one.
     """
-    words = (_folded("".join(filter(_may_stand, each))) for each in texts)
+    words = (folded("".join(filter(_may_stand, each))) for each in texts)
     return tuple(islice(dict.fromkeys(filter(None, words)), MAX_FACT_TAGS))
 
 
@@ -64,13 +64,14 @@ def cleaned_query(text: str) -> str:
     return " ".join(text.split())[:MAX_QUERY].strip()
 
 
+def folded(text: str) -> str:
+    """Return the text without the difference between capital and small letters, in NFC."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
 def listed(limit: int | None) -> int:
     """Return how many facts to list: the size of the number, 50 for none or 0, at most 200."""
     return min(abs(limit or LISTED), MAX_LISTED)
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def _separator(character: str) -> str:

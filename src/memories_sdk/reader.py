@@ -7,23 +7,22 @@ import binascii
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from types import TracebackType
-from typing import Final
+from typing import Final, NamedTuple
 
 from uuid6 import UUID
 
 from memories_sdk import display
 from memories_sdk import statements as sql
-from memories_sdk.database import Database, Transaction
 from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.facts import folded
 from memories_sdk.filtering import Filter
+from memories_sdk.guards import Concern
 from memories_sdk.history import History
 from memories_sdk.hits import Hits
 from memories_sdk.hits import place as hit_place
+from memories_sdk.hooks import Write
 from memories_sdk.memory import (
     Memory,
     MemoryHead,
@@ -40,28 +39,24 @@ from memories_sdk.recall import Recall
 from memories_sdk.rows import from_time
 from memories_sdk.search import Searcher, searcher
 from memories_sdk.shelf import Owner, Place, Shelf, Stored
+from memories_sdk.visit import Setting, Visit
 from memories_sdk.watch import PAUSE, Watch
 
 MAX_PAGE: Final = 500
 MAX_CHARS: Final = 1_000_000
-MIN_RELEVANCE: Final = 0.3
+MIN_RELEVANCE: Final = 0.25
 DIGITS: Final = re.compile(r"[0-9]{1,18}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What all scopes of a store share.
+class Recent(NamedTuple):
+    """Memories with their bodies, last changed first.
 
     Attributes:
-        now: The clock; aware datetimes in UTC.
-        new_id: Where ids come from.
-        vocabularies: The types that shelves take.
+        total: How many match, on all pages.
     """
 
-    database: Database
-    now: Callable[[], datetime]
-    new_id: Callable[[], UUID]
-    vocabularies: tuple[Vocabulary, ...]
+    memories: tuple[Memory, ...]
+    total: int
 
 
 class ScopeReader:
@@ -110,6 +105,12 @@ class ScopeReader:
         """The types this shelf takes, in the order in which they are offered."""
         return self._setting.vocabularies
 
+    @property
+    def enabled(self) -> bool:
+        """Whether memory is switched on here. Off, every write raises `MemoryOff`."""
+        with self._reading() as shelf:
+            return shelf.enabled
+
     def __repr__(self) -> str:
         shelf = self.agent or self.principal
         return f"<{type(self).__name__} {shelf} acting as {self.caller}>"
@@ -150,6 +151,33 @@ class ScopeReader:
         with self._reading() as shelf:
             found = shelf.counts(types)
         return {each: found.get(each, 0) for each in types}
+
+    def recent(
+        self, *, type: str | None = None, containing: str = "", limit: int = 50, skip: int = 0
+    ) -> Recent:
+        """Return memories with their bodies, last changed first; moving is no change.
+
+        Args:
+            type: Only this type; None for all.
+            containing: Only those in whose name, body or a tag it stands, capital or small; no
+                character of it is special.
+            limit: 1 to 500.
+            skip: How many to pass over, for the pages after the first.
+
+        Raises:
+            UnknownType: The type is not one of this shelf's.
+            InvalidInput: The limit is out of range, or `skip` is negative.
+        """
+        types = self._types(type)
+        _check_limit(limit)
+        _check_skip(skip)
+        wanted = folded(_checked_text(containing, "containing"))
+        with self._reading() as shelf:
+            if not wanted:
+                return Recent(tuple(shelf.recent(types, limit, skip)), shelf.total(types))
+            memories = shelf.recent(types, -1, 0)
+        found = tuple(each for each in memories if _mentions(each, wanted))
+        return Recent(found[skip : skip + limit], len(found))
 
     def get(self, name: str, type: str) -> Memory:
         """Return a memory with its body.
@@ -328,6 +356,32 @@ class ScopeReader:
             since = last[0].seq if last else 0
         return Watch(lambda seq: self.changes(since=seq), since, pause)
 
+    def inspect(
+        self,
+        type: str,
+        *,
+        name: str = "",
+        content: str = "",
+        summary: str = "",
+        tags: Sequence[str] = (),
+    ) -> Sequence[Concern]:
+        """Return what the guards find in these texts, without writing anything.
+
+        A write of a fact is refused for it. A document is stored all the same, and this tells
+        what it holds.
+
+        Raises:
+            UnknownType: The type is not one of this shelf's.
+            WriteRefused: A guard failed.
+        """
+        vocabulary = checked_type(type, self.vocabularies)
+        texts = {"name": name, "content": content, "summary": summary, "tags": "\n".join(tags)}
+        with self._reading():
+            pass  # whoever may not read the shelf asks its guards nothing either
+        write = Write(self.key, self._actor, type, texts)
+        found = self._setting.plugins.concerns(write)
+        return [each for each in found if each.certain or vocabulary.guarded]
+
     def _reading(self) -> Visit:
         return Visit(self._setting.database.read(snapshot=self._shared), self._shelf)
 
@@ -395,34 +449,6 @@ class ScopeReader:
         )
 
 
-class Visit:
-    """A shelf for the length of a `with` block, in one transaction."""
-
-    __slots__ = ("_shelf", "_transaction")
-
-    def __init__(
-        self, transaction: Transaction, shelf: Callable[[sqlite3.Connection], Shelf]
-    ) -> None:
-        self._transaction = transaction
-        self._shelf = shelf
-
-    def __enter__(self) -> Shelf:
-        connection = self._transaction.__enter__()
-        try:
-            return self._shelf(connection)
-        except BaseException as error:
-            self._transaction.__exit__(type(error), error, error.__traceback__)
-            raise
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._transaction.__exit__(kind, error, trace)
-
-
 def parsed_id(value: UUID | str) -> UUID:
     """Return the id.
 
@@ -448,6 +474,10 @@ def missing_agent(name: str) -> NotFound:
         f"Agent {name!r} not found.",
         suggestion="store.agents.owned_by(principal) lists the agents of a principal.",
     )
+
+
+def _mentions(memory: Memory, wanted: str) -> bool:
+    return any(wanted in folded(text) for text in (memory.name, memory.content, *memory.tags))
 
 
 def _checked_text(value: str, field: str) -> str:
@@ -476,6 +506,13 @@ def _check_limit(limit: int) -> None:
             f"limit must lie between 1 and {MAX_PAGE}.",
             field="limit",
             suggestion="Follow next_cursor for more.",
+        )
+
+
+def _check_skip(skip: int) -> None:
+    if type(skip) is not int or not 0 <= skip <= sql.LAST_SEQ:
+        raise InvalidInput(
+            "skip must be 0 or more.", field="skip", suggestion="Leave it out for the first page."
         )
 
 

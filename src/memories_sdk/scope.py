@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +13,7 @@ from memories_sdk import timeline
 from memories_sdk.draft import Draft, edited
 from memories_sdk.errors import EditConflict, InvalidInput, NotFound
 from memories_sdk.history import History, rewind
+from memories_sdk.hooks import Write
 from memories_sdk.memory import (
     UNSET,
     Derived,
@@ -29,8 +30,9 @@ from memories_sdk.memory import (
     normal_name,
 )
 from memories_sdk.merge import merge
-from memories_sdk.reader import ScopeReader, Visit, parsed_id, unknown_id
+from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
+from memories_sdk.visit import Change, Visit
 
 
 class Scope(ScopeReader):
@@ -97,6 +99,7 @@ class Scope(ScopeReader):
             expires_at=expires_at,
         )
         expected = checked_version(expected_version)
+        self._admit(type, draft.texts() | {"name": name})
         with self._writing() as shelf:
             if (stored := shelf.find(name, type)) is not None:
                 _expect(shelf, stored, expected, _written(content))
@@ -137,6 +140,7 @@ class Scope(ScopeReader):
             pinned=pinned,
             expires_at=expires_at,
         )
+        self._admit(type, draft.texts() | {"name": name})
         with self._writing(taken=f"A memory [{name}] (type={type}) is there already.") as shelf:
             return self._add(shelf, name, type, draft)
 
@@ -165,30 +169,36 @@ class Scope(ScopeReader):
             EditConflict: `expected_version` is stale.
         """
         expected = checked_version(expected_version)
+        seen = self.get_by_id(id)
+        new_type = seen.type if isinstance(type, Unset) else type
+        vocabulary = checked_type(new_type, self.vocabularies)
+        draft = Draft.of(
+            vocabulary,
+            name=name,
+            type=type,
+            content=content,
+            summary=summary,
+            order=order,
+            tags=tags,
+            pinned=pinned,
+            expires_at=expires_at,
+        )
+        moved = seen.type not in vocabulary.types
+        kept: dict[str, str] = {}
+        if moved:
+            draft = draft.moved(seen, vocabulary)
+            kept = {"summary": seen.summary or ""}
+        self._admit(new_type, kept | draft.texts())
         with self._writing(taken="Another memory has that name and type.") as shelf:
             stored = self._with_id(shelf, id)
             old = stored.memory
             _expect(shelf, stored, expected, _written(content))
-            new_type = old.type if isinstance(type, Unset) else type
-            vocabulary = checked_type(new_type, self.vocabularies)
-            draft = Draft.of(
-                vocabulary,
-                name=name,
-                type=type,
-                content=content,
-                summary=summary,
-                order=order,
-                tags=tags,
-                pinned=pinned,
-                expires_at=expires_at,
-            )
+            if old.type != seen.type or (moved and old.version != seen.version):
+                raise EditConflict(seen.version, old)
             if draft.empty:
                 return old
             new = draft.applied(old, shelf.now)
             if (new.type, new.name) != (old.type, old.name):
-                # What the memory keeps must fit the limits of the type it goes to.
-                normal_content(new.content, vocabulary)
-                normal_name(new.name, vocabulary)
                 shelf.bury(new.name, new.type)
             return shelf.change(stored, new)
 
@@ -223,8 +233,7 @@ class Scope(ScopeReader):
         name = self._name(name, type)
         wanted = _edits(find, new_text, edits)
         expected = checked_version(expected_version)
-        with self._writing() as shelf:
-            return self._edit(shelf, self._there(shelf, name, type), wanted, expected)
+        return self._edit(lambda shelf: self._there(shelf, name, type), wanted, expected)
 
     def replace_by_id(
         self,
@@ -238,8 +247,7 @@ class Scope(ScopeReader):
         """Replace as `replace` does, in the memory with that id."""
         wanted = _edits(find, new_text, edits)
         expected = checked_version(expected_version)
-        with self._writing() as shelf:
-            return self._edit(shelf, self._with_id(shelf, id), wanted, expected)
+        return self._edit(lambda shelf: self._with_id(shelf, id), wanted, expected)
 
     def delete(self, name: str, type: str, *, expected_version: int | None = None) -> Memory:
         """Delete a memory and return its last state; `restore` brings it back under its id.
@@ -404,8 +412,22 @@ class Scope(ScopeReader):
         with self._writing(erasing=True) as shelf:
             return timeline.prune(shelf, keep=keep, before=moment)
 
-    def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Visit:
-        return Visit(self._setting.database.write(taken=taken, erasing=erasing), self._shelf)
+    def switch(self, *, on: bool) -> None:
+        """Switch memory on or off for this shelf, for everybody; it is on at first.
+
+        Off, it can be read, and every write raises `MemoryOff`.
+        """
+        with Visit(self._setting.database.write(), self._shelf) as shelf:
+            shelf.switch(on=on)
+
+    def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Change:
+        transaction = self._setting.database.write(taken=taken, erasing=erasing)
+        return Change(transaction, self._shelf, self._setting.plugins)
+
+    def _admit(self, type: str, texts: Mapping[str, str]) -> None:
+        """Ask the guards. They may be slow: not while others wait for the lock."""
+        write = Write(self.key, self._actor, type, texts)
+        self._setting.plugins.admit(write, checked_type(type, self.vocabularies))
 
     def _add(self, shelf: Shelf, name: str, type: str, draft: Draft) -> Memory:
         if isinstance(draft.content, Unset):
@@ -419,13 +441,27 @@ class Scope(ScopeReader):
         return shelf.add(draft.begun(blank))
 
     def _edit(
+        self, find: Callable[[Shelf], Stored], edits: Sequence[Edit], expected: int | None
+    ) -> Memory:
+        with self._reading() as shelf:
+            planned = self._edited(shelf, find(shelf), edits, expected)
+        self._admit(planned.type, {"content": planned.content})
+        with self._writing() as shelf:
+            stored = find(shelf)
+            new = self._edited(shelf, stored, edits, expected)
+            if (new.type, new.content) != (planned.type, planned.content):
+                # Somebody came between. Under the lock this once, rather than never to get it.
+                self._admit(new.type, {"content": new.content})
+            return shelf.change(stored, new, "replace")
+
+    def _edited(
         self, shelf: Shelf, stored: Stored, edits: Sequence[Edit], expected: int | None
     ) -> Memory:
         memory = stored.memory
         _expect(shelf, stored, expected, lambda base: apply_edits(base, edits))
         vocabulary = checked_type(memory.type, self.vocabularies)
         content = normal_content(apply_edits(memory.content, edits), vocabulary)
-        return shelf.change(stored, edited(memory, content, shelf.now), "replace")
+        return edited(memory, content, shelf.now)
 
 
 def _expect(

@@ -58,6 +58,7 @@ class Shelf:
     Attributes:
         now: The moment of the transaction.
         undoing: The change that the revisions to be written take back, or None.
+        recorded: The revisions written so far, or None when nobody wants to hear of them.
     """
 
     def __init__(
@@ -77,7 +78,18 @@ class Shelf:
         self._seal: bytes | None = None
         self._first: int | None = None
         self.undoing: int | None = None
+        self.recorded: list[Revision] | None = None
         self.now = now
+
+    @property
+    def enabled(self) -> bool:
+        """Whether memory is switched on here, as it is on a shelf that nobody switched."""
+        row = self._connection.execute(sql.ENABLED, self._key).fetchone()
+        return row is None or row[0] == 1
+
+    def switch(self, *, on: bool) -> None:
+        """Switch memory on or off."""
+        self._connection.execute(sql.SWITCH, self._key | {"enabled": int(on)})
 
     def find(self, name: str, type: str) -> Stored | None:
         """Return the memory of that name and type."""
@@ -96,6 +108,12 @@ class Shelf:
         """Return the memories of these types, or of all, with their bodies, in list order."""
         rows = self._all(sql.everything(len(types)), **_numbered(types))
         return [Stored(to_memory(row), row[-1]) for row in rows]
+
+    def recent(self, types: Sequence[str], limit: int, skipped: int) -> list[Memory]:
+        """Return memories of these types, last changed first; a limit of -1 means all."""
+        place: Parameters = {"limit": limit, "skipped": skipped}
+        rows = self._all(sql.recent(len(types)), **_numbered(types), **place)
+        return [to_memory(row) for row in rows]
 
     def heads(self, types: Sequence[str], limit: int, after: Place | None) -> list[MemoryHead]:
         """Return at most `limit` heads of these types behind a place, in list order."""
@@ -317,7 +335,26 @@ class Shelf:
         entry |= {"part_of": self._first, "undoes": self.undoing, "operation": None}
         seq = self._connection.execute(sql.INSERT_REVISION, entry).lastrowid
         self._seal = entry["seal"]
+        if self.recorded is not None:
+            self.recorded.append(self._revision(int(seq or 0), facts, memory, before))
         self._first = self._first or seq
+
+    def _revision(
+        self, seq: int, facts: Parameters, memory: Memory | None, before: Mapping[str, object]
+    ) -> Revision:
+        values: dict[str, Any] = facts | {
+            "memory_id": None if memory is None else memory.id,
+            "at": self.now,
+        }
+        del values["scope_key"]
+        return Revision(
+            seq=seq,
+            shelf=self._owner.key,
+            before=before,
+            part_of=self._first,
+            undoes=self.undoing,
+            **values,
+        )
 
     def _previous_seal(self) -> bytes:
         if self._seal is None:

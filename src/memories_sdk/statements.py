@@ -39,6 +39,7 @@ agents = metadata.tables["agents"]
 memories = metadata.tables["memories"]
 bodies = metadata.tables["memory_bodies"]
 revisions = metadata.tables["memory_revisions"]
+shelves = metadata.tables["shelves"]
 
 
 def compiled(statement: ClauseElement) -> str:
@@ -116,6 +117,14 @@ def _among(types: int) -> ColumnElement[bool]:
     return memories.c.type.in_([bindparam(f"type_{index}") for index in range(types)])
 
 
+@cache
+def recent(types: int) -> str:
+    """Return the statement of the memories of `types` types with bodies, last changed first."""
+    latest = (memories.c.updated_at.desc(), memories.c.id.desc())
+    statement = _whole.where(_shelf, _alive, _among(types)).order_by(*latest)
+    return compiled(statement.limit(bindparam("limit")).offset(bindparam("skipped")))
+
+
 LAST_POSITION: Final = compiled(select(func.max(memories.c.position)).where(_shelf))
 INSERT: Final = compiled(
     insert(memories).values({c.name: bindparam(c.name) for c in memories.c if c.name != "row"})
@@ -181,6 +190,15 @@ FACTS: Final = (
     "name",
 )
 _IMAGE: Final = ("before", "before_content", "redacted")
+ENABLED: Final = compiled(
+    select(shelves.c.enabled).where(shelves.c.scope_key == bindparam("scope_key"))
+)
+SWITCH: Final = compiled(
+    insert_or_leave(shelves)
+    .values(scope_key=bindparam("scope_key"), enabled=bindparam("enabled"))
+    .on_conflict_do_update(index_elements=["scope_key"], set_={"enabled": bindparam("enabled")})
+)
+
 REVISION_COLUMNS: Final = tuple(
     revisions.c[name] for name in (*FACTS, *_IMAGE, "part_of", "undoes")
 )

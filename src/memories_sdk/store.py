@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from memories_sdk import display
 from memories_sdk import statements as sql
 from memories_sdk.database import IN_MEMORY, Database, Durability
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
+from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
 from memories_sdk.integrity import Finding, findings
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary, normal_name
@@ -30,9 +32,10 @@ from memories_sdk.principals import (
     may_control,
     may_see,
 )
-from memories_sdk.reader import Setting, missing_agent
+from memories_sdk.reader import missing_agent
 from memories_sdk.rows import from_time
 from memories_sdk.scope import Scope
+from memories_sdk.visit import Setting
 
 Clock = Callable[[], datetime]
 
@@ -82,9 +85,14 @@ class MemoryStore:
                 field="durability",
                 suggestion="Leave it out for the safe choice.",
             )
+        self.plugins = Plugins()
         self._database = Database(_path(location), timeout=timeout, durability=durability)
         self._setting = Setting(
-            self._database, clock or _utc_now, ids or Uuid7(), _distinct(vocabularies)
+            self._database,
+            clock or _utc_now,
+            ids or Uuid7(),
+            _distinct(vocabularies),
+            self.plugins,
         )
         self.principals = Principals(self._setting)
         self.agents = Agents(self._setting)
@@ -133,9 +141,7 @@ class MemoryStore:
         owner = caller if principal is None else self._visible(caller, principal)
         setting = self._setting
         if vocabularies is not None:
-            setting = Setting(
-                setting.database, setting.now, setting.new_id, _distinct(vocabularies)
-            )
+            setting = replace(setting, vocabularies=_distinct(vocabularies))
         return Scope(
             setting,
             caller=caller,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import assert_type
 
@@ -25,8 +26,10 @@ from memories_sdk import (
     ToolResult,
     Vocabulary,
 )
+from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hits import Hit, Hits
+from memories_sdk.hooks import Plugins, Write
 from memories_sdk.integrity import Finding
 from memories_sdk.memory import Page, Saved
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
@@ -46,6 +49,19 @@ def opening() -> None:
         assert_type(store.close(), None)
     assert_type((DOCUMENTS, FACTS), tuple[Vocabulary, Vocabulary])
     assert_type(DOCUMENTS.types, tuple[str, ...])
+
+
+def plugins(store: MemoryStore, plugin: object, change: Revision) -> None:
+    """Check what other programs may add."""
+    assert_type(store.plugins, Plugins)
+    assert_type(store.plugins.register(plugin, name="mine"), None)
+    assert_type(store.plugins.unregister("mine"), None)
+    assert_type(store.plugins.names(), list[str])
+    assert_type(store.plugins.listening, bool)
+    write = Write("global:1", "user:alice", "fact", {"content": "text"})
+    assert_type(store.plugins.concerns(write), list[Concern])
+    assert_type(store.plugins.admit(write, FACTS), None)
+    assert_type(store.plugins.announce([change]), None)
 
 
 def people(store: MemoryStore) -> None:
@@ -80,6 +96,10 @@ def reading(shelf: ScopeReader, id: UUID) -> None:
     assert_type(page[:2], tuple[MemoryHead, ...])
     assert_type([head.name for head in page], list[str])
     assert_type(shelf.counts(), dict[str, int])
+    recent = shelf.recent(type="plan", containing="word", limit=3, skip=3)
+    assert_type((recent.memories, recent.total), tuple[tuple[Memory, ...], int])
+    assert_type(shelf.inspect("plan", content="body", tags=["a"]), Sequence[Concern])
+    assert_type(shelf.enabled, bool)
     assert_type(shelf.get("n", "plan"), Memory)
     assert_type(shelf.get_by_id(id), Memory)
     assert_type(shelf.get_by_id("00000000-0000-0000-0000-000000000000"), Memory)
@@ -141,6 +161,7 @@ def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
     assert_type(shelf.reorder([id, str(id)]), None)
     assert_type(shelf.restore(id, version=1), Memory)
     assert_type(shelf.undo(seq=1), History)
+    assert_type(shelf.switch(on=False), None)
     assert_type(shelf.redact("secret"), int)
     assert_type(shelf.prune(keep=20, before=datetime.now(UTC)), int)
 

@@ -1,0 +1,101 @@
+"""Visits a shelf for the length of a `with` block, in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+
+from uuid6 import UUID
+
+from memories_sdk.database import Database, Transaction
+from memories_sdk.errors import MemoryOff
+from memories_sdk.hooks import Plugins
+from memories_sdk.memory import Vocabulary
+from memories_sdk.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all scopes of a store share.
+
+    Attributes:
+        now: The clock; aware datetimes in UTC.
+        new_id: Where ids come from.
+        vocabularies: The types that shelves take.
+        plugins: Who looks at writes, and who hears of changes.
+    """
+
+    database: Database
+    now: Callable[[], datetime]
+    new_id: Callable[[], UUID]
+    vocabularies: tuple[Vocabulary, ...]
+    plugins: Plugins
+
+
+class Visit:
+    """A shelf for the length of a `with` block, in one transaction."""
+
+    __slots__ = ("_shelf", "_transaction")
+
+    def __init__(
+        self, transaction: Transaction, shelf: Callable[[sqlite3.Connection], Shelf]
+    ) -> None:
+        self._transaction = transaction
+        self._shelf = shelf
+
+    def __enter__(self) -> Shelf:
+        connection = self._transaction.__enter__()
+        try:
+            return self._entered(connection)
+        except BaseException as error:
+            self._transaction.__exit__(type(error), error, error.__traceback__)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._transaction.__exit__(kind, error, trace)
+
+    def _entered(self, connection: sqlite3.Connection) -> Shelf:
+        return self._shelf(connection)
+
+
+class Change(Visit):
+    """A visit that writes, to a shelf that is switched on; listeners hear of it afterwards."""
+
+    __slots__ = ("_plugins", "_visited")
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        shelf: Callable[[sqlite3.Connection], Shelf],
+        plugins: Plugins,
+    ) -> None:
+        super().__init__(transaction, shelf)
+        self._plugins = plugins
+        self._visited: Shelf | None = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is None and self._visited is not None and self._visited.recorded:
+            self._plugins.announce(tuple(self._visited.recorded))
+
+    def _entered(self, connection: sqlite3.Connection) -> Shelf:
+        shelf = self._shelf(connection)
+        if not shelf.enabled:
+            raise MemoryOff
+        if self._plugins.listening:
+            shelf.recorded = []
+        self._visited = shelf
+        return shelf
