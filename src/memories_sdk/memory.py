@@ -269,6 +269,28 @@ def normal_name(value: object, vocabulary: Vocabulary = DOCUMENTS) -> str:
     return text
 
 
+def normal_label(value: object, field: str) -> str:
+    """Return a line that the history keeps, such as an actor or a source, without blanks around.
+
+    Raises:
+        InvalidInput: It is not text, blank, or holds what cannot be shown in one line.
+        TooLong: It is longer than 200 characters.
+    """
+    text = _text(value, field).strip()
+    if not text:
+        raise InvalidInput(f"{field} cannot be empty.", field=field, suggestion="Leave it out.")
+    _refuse_unprintable(text, field)
+    if len(text) > MAX_NAME:
+        raise TooLong(
+            field,
+            size=len(text),
+            limit=MAX_NAME,
+            unit="characters",
+            suggestion="Name the run or the person, not the story.",
+        )
+    return text
+
+
 def normal_content(value: object, vocabulary: Vocabulary = DOCUMENTS) -> str:
     """Return the body as it will be stored: verbatim, but for lone surrogates, which go.
 

@@ -19,7 +19,7 @@ from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.facts import folded
 from memories_sdk.filtering import Filter
 from memories_sdk.guards import Concern
-from memories_sdk.history import History
+from memories_sdk.history import History, Revision
 from memories_sdk.hits import Hits
 from memories_sdk.hits import place as hit_place
 from memories_sdk.hooks import Write
@@ -223,6 +223,12 @@ class ScopeReader:
         _check_limit(limit)
         before = None if cursor is None else _seq(cursor)
         memory_id = None if id is None else parsed_id(id)
+        if memory_id is None and name is None and type is not None:
+            raise InvalidInput(
+                "history needs a name beside a type.",
+                field="name",
+                suggestion="Leave both out for the whole shelf.",
+            )
         if memory_id is None and name is not None:
             name = self._name(name, type or "")
         with self._reading() as shelf:
@@ -231,13 +237,14 @@ class ScopeReader:
             found = shelf.history(memory_id, limit + 1, before)
         more = len(found) > limit
         found = found[:limit]
-        return History(found, next_cursor=str(found[-1].seq) if more else None)
+        last = str(found[-1].seq) if more else None
+        return History(self._shown(found), next_cursor=last)
 
     def deleted(self, *, limit: int = 50) -> History:
         """Return the last revision of each memory that is gone, newest first: see `restore`."""
         _check_limit(limit)
         with self._reading() as shelf:
-            return History(shelf.deleted(limit))
+            return History(self._shown(shelf.deleted(limit)))
 
     def search(
         self,
@@ -252,7 +259,7 @@ class ScopeReader:
 
         All text is looked for as words; nothing in it is syntax. Names, tags and headings weigh
         more than the rest, and all of a body counts. A memory matches when it shares a word, in
-        any English ending; on a shelf of up to 768 memories, also when it shares a part of a word.
+        any English ending; on a shelf of up to 512 memories, also when it shares a part of a word.
 
         Args:
             query: Any text; an empty one finds nothing.
@@ -342,7 +349,7 @@ class ScopeReader:
                 suggestion="Pass the last seq that you saw.",
             )
         with self._reading() as shelf:
-            return History(shelf.changes(since, limit))
+            return History(self._shown(shelf.changes(since, limit)))
 
     def watch(self, *, since: int | None = None, pause: float = PAUSE) -> Watch:
         """Return an endless iterator over the changes of this shelf, from any process.
@@ -414,6 +421,11 @@ class ScopeReader:
                 raise missing_agent(self.agent.name)
         now = self._setting.now()
         return Shelf(connection, self._owner, now, actor=self._actor, source=self._source)
+
+    def _shown(self, revisions: Sequence[Revision]) -> Iterator[Revision]:
+        """Yield what a scope of these types may see; a reorder names ids alone."""
+        types = self._types(None)
+        return (each for each in revisions if each.type is None or each.type in types)
 
     def _types(self, type: str | None) -> tuple[str, ...]:
         if type is not None:

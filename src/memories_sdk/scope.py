@@ -280,7 +280,12 @@ class Scope(ScopeReader):
         return len(gone)
 
     def move(
-        self, id: UUID | str, *, before: UUID | str | None = None, after: UUID | str | None = None
+        self,
+        id: UUID | str,
+        *,
+        before: UUID | str | None = None,
+        after: UUID | str | None = None,
+        expected_version: int | None = None,
     ) -> Memory:
         """Put a memory right before or right after another one; the rest keeps its order.
 
@@ -290,6 +295,7 @@ class Scope(ScopeReader):
         Raises:
             InvalidInput: Not exactly one neighbour was named, or it is the memory itself.
             NotFound: One of the two is not on this shelf.
+            EditConflict: `expected_version` is stale.
         """
         neighbour = before if after is None else after
         if neighbour is None or (before is not None and after is not None):
@@ -301,8 +307,10 @@ class Scope(ScopeReader):
             raise InvalidInput(
                 "A memory cannot be moved next to itself.", suggestion="Name another neighbour."
             )
+        expected = checked_version(expected_version)
         with self._writing() as shelf:
             stored = self._with_id(shelf, id)
+            _expect(shelf, stored, expected)
             anchor = self._with_id(shelf, neighbour)
             return shelf.move(stored, anchor, 0 if after is None else 1)
 
@@ -331,9 +339,18 @@ class Scope(ScopeReader):
             old = list(rows)
             if not rows.keys() >= set(wanted):
                 raise unknown_id()
+            if self._setting.narrowed:
+                for each in ids:
+                    self._with_id(shelf, each)
             shelf.reorder([*(rows.pop(each) for each in wanted), *rows.values()], old)
 
-    def restore(self, id: UUID | str, *, version: int | None = None) -> Memory:
+    def restore(
+        self,
+        id: UUID | str,
+        *,
+        version: int | None = None,
+        expected_version: int | None = None,
+    ) -> Memory:
         """Bring back a deleted memory under its id, or an earlier version of one that is there.
 
         The place in the list stays what it is, or was. The result is a new version.
@@ -341,16 +358,26 @@ class Scope(ScopeReader):
         Args:
             id: The memory, deleted or not.
             version: Which one; None for the last before the delete.
+            expected_version: See the class; a deleted memory has none that is current.
 
         Raises:
             NotFound: It was never on this shelf, or the history does not reach that far.
             InvalidInput: It is not deleted and no version was named.
             NameTaken: Another memory has its name and type now.
+            EditConflict: `expected_version` is stale.
         """
         target = checked_version(version)
+        expected = checked_version(expected_version)
         memory_id = parsed_id(id)
         with self._writing(taken="Another memory has its name and type now.") as shelf:
-            return timeline.restore(shelf, memory_id, target)
+            if expected is not None:
+                if (stored := shelf.find_id(memory_id)) is None:
+                    raise EditConflict(expected, None)
+                _expect(shelf, stored, expected)
+            restored = timeline.restore(shelf, memory_id, target)
+            if restored.type not in self._types(None):
+                raise unknown_id()
+            return restored
 
     def undo(self, *, seq: int | None = None) -> History:
         """Take back the last change of this shelf, whoever made it, with all of its parts.
@@ -370,7 +397,10 @@ class Scope(ScopeReader):
             NameTaken: Another memory has the name that would come back.
         """
         with self._writing(taken="Another memory has the name that would come back.") as shelf:
-            return History(timeline.undo(shelf, seq))
+            undone = timeline.undo(shelf, seq)
+            if any(part.type not in (None, *self._types(None)) for part in undone):
+                raise unknown_id()
+            return History(undone)
 
     def redact(self, text: str) -> int:
         """Blot out a text, such as a leaked secret, in this shelf and in all of its history.

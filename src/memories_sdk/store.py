@@ -21,7 +21,7 @@ from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnava
 from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
 from memories_sdk.integrity import Finding, findings
-from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary, normal_name
+from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary, normal_label, normal_name
 from memories_sdk.principals import (
     ROLES,
     Agent,
@@ -85,6 +85,12 @@ class MemoryStore:
                 field="durability",
                 suggestion="Leave it out for the safe choice.",
             )
+        if type(timeout) not in {int, float} or not 0 <= timeout < float("inf"):
+            raise InvalidInput(
+                "timeout must be a number of seconds, 0 or more.",
+                field="timeout",
+                suggestion="Leave it out for 30 seconds.",
+            )
         self.plugins = Plugins()
         self._database = Database(_path(location), timeout=timeout, durability=durability)
         self._setting = Setting(
@@ -141,14 +147,14 @@ class MemoryStore:
         owner = caller if principal is None else self._visible(caller, principal)
         setting = self._setting
         if vocabularies is not None:
-            setting = replace(setting, vocabularies=_distinct(vocabularies))
+            setting = replace(setting, vocabularies=_distinct(vocabularies), narrowed=True)
         return Scope(
             setting,
             caller=caller,
             principal=owner,
             agent=None if agent is None else self.agents.get(agent, owner=owner),
-            actor=actor or str(caller),
-            source=source,
+            actor=str(caller) if actor is None else normal_label(actor, "actor"),
+            source=None if source is None else normal_label(source, "source"),
         )
 
     def verify(self) -> list[Finding]:
@@ -272,6 +278,8 @@ class Principals:
 
     def visible_to(self, caller: Principal) -> list[Principal]:
         """Return whom the caller may act as: itself first, then its groups by name."""
+        if not isinstance(caller, Principal):
+            raise _not_a_principal("caller", caller)
         with self._database.read() as connection:
             rows = connection.execute(sql.VISIBLE_GROUPS, {"user_id": caller.id}).fetchall()
         groups = [Principal(*row) for row in rows]
@@ -336,6 +344,7 @@ class Agents:
             NameTaken: The principal has one of that name.
         """
         name = normal_name(name)
+        Principals(self._setting).known(owner)
         parameters = {
             "principal_id": owner.id,
             "name": name,
@@ -372,6 +381,8 @@ class Agents:
 
     def owned_by(self, owner: Principal) -> list[Agent]:
         """Return the agents of a principal, by name."""
+        if not isinstance(owner, Principal):
+            raise _not_a_principal("owner", owner)
         with self._database.read() as connection:
             rows = connection.execute(sql.AGENTS_OF, {"principal_id": owner.id}).fetchall()
         return [Agent(*row) for row in rows]
@@ -427,6 +438,12 @@ def _distinct(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, ...]:
 def _path(location: str | os.PathLike[str] | None) -> str:
     """Return the path of the database file for a path, a URL or nothing."""
     place = os.fspath(location) if location is not None else os.environ.get("MEMORIES_URL")
+    if (location is not None and not place) or (place and "\0" in place):
+        raise InvalidInput(
+            "location must be a path without NUL characters.",
+            field="location",
+            suggestion="Leave it out for the store in your data folder.",
+        )
     if not place:
         folder = platformdirs.user_data_path("memories-sdk")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

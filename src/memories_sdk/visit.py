@@ -26,6 +26,7 @@ class Setting:
         new_id: Where ids come from.
         vocabularies: The types that shelves take.
         plugins: Who looks at writes, and who hears of changes.
+        narrowed: Whether the vocabularies are fewer than the store's.
     """
 
     database: Database
@@ -33,6 +34,7 @@ class Setting:
     new_id: Callable[[], UUID]
     vocabularies: tuple[Vocabulary, ...]
     plugins: Plugins
+    narrowed: bool = False
 
 
 class Visit:
