@@ -19,10 +19,10 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from bench.retrieval_adapter import fts5_or, fts5_stop
 from langgraph.store.base import PutOp
 from langgraph.store.sqlite import SqliteStore
 
-from bench.retrieval_adapter import fts5_or, fts5_stop
 from memories_sdk import MemoryStore, Scope
 from memories_sdk.common_words import COMMON, EMPTY, FREQUENT
 
@@ -123,7 +123,7 @@ def one_shelf(folder: Path, size: int) -> None:
 
 
 def upkeep(folder: Path) -> None:
-    """Print what the index costs for memories of two kilobytes, and what a search after a save does."""
+    """Print what the index costs for memories of two kilobytes, also right after a save."""
     texts = Texts(1)
     file = folder / "upkeep.db"
     with MemoryStore(file, durability="process") as store:
@@ -180,12 +180,9 @@ def _fill(file: Path) -> None:
         own = [name for name in names if name not in {"row", "id", "scope_key", "principal_id"}]
         columns = ", ".join(own)
         connection.execute(
-            "INSERT INTO principals (kind, name, created_at)"
-            " SELECT 'user', 'u' || value, 0 FROM generate_series"
-            if _has_series(connection)
-            else "WITH RECURSIVE n(v) AS (VALUES (1) UNION ALL SELECT v + 1 FROM n WHERE v < ?)"
+            "WITH RECURSIVE n(v) AS (VALUES (1) UNION ALL SELECT v + 1 FROM n WHERE v < ?)"
             " INSERT INTO principals (kind, name, created_at) SELECT 'user', 'u' || v, 0 FROM n",
-            () if _has_series(connection) else (SHELVES - 2,),
+            (SHELVES - 2,),
         )
         connection.execute(
             f"INSERT INTO memories (id, scope_key, principal_id, {columns})"  # noqa: S608 -- own names
@@ -194,17 +191,13 @@ def _fill(file: Path) -> None:
             " WHERE m.scope_key = 'global:1' AND p.name LIKE 'u%'"
         )
         connection.execute(
-            "INSERT INTO memory_bodies (row, content) SELECT m.row, b.content FROM memories m"
+            "INSERT INTO memory_bodies (row, content, sha256)"
+            " SELECT m.row, b.content, b.sha256 FROM memories m"
             " JOIN memories f ON f.scope_key = 'global:1' AND f.type = m.type AND f.name = m.name"
             " JOIN memory_bodies b ON b.row = f.row"
             " WHERE m.row NOT IN (SELECT row FROM memory_bodies)"
         )
         connection.commit()
-
-
-def _has_series(connection: sqlite3.Connection) -> bool:
-    del connection
-    return False
 
 
 def _shelf(store: MemoryStore, name: str = "reader") -> Scope:

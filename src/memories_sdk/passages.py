@@ -89,24 +89,25 @@ def best_passages(
 def excerpt(text: str, scored: Sequence[Sentence], room: int) -> str:
     """Return the best sentences of a text in their order, in at most `room` characters.
 
-    What is left out is marked. The best sentence comes first into the room, then the better ones,
-    then what stands around them. A sentence longer than the room is cut.
+    What is left out is marked; the marks are not counted. The best sentence comes first into the
+    room, then the better ones, then what stands around them. A longer sentence is cut.
     """
     if len(text) <= room:
         return text
-    inner = room - 2 * len(GAP)
-    if not scored or inner <= 0:
-        return _cut(text, room)
+    if not scored:
+        return _marked(text, 0, len(_cut_words(text, room)))
     by_score = sorted(range(len(scored)), key=lambda number: (-scored[number].score, number))
     first = by_score[0]
-    if scored[first].end - scored[first].start > inner:
-        return _marked(text, *_window(text, scored[first], inner))
+    start, end, _ = scored[first]
+    if end - start > room:
+        return _marked(text, start, start + len(_cut_words(text[start:end], room)))
     chosen = {first}
+    left = room - (end - start)
     for number in (*by_score[1:], *_around(first, len(scored))):
-        if number not in chosen and (scored[number].score or _beside(number, chosen)):
+        start, end, score = scored[number]
+        if number not in chosen and (score or _beside(number, chosen)) and end - start < left:
             chosen.add(number)
-            if len(_joined(text, scored, chosen)) > room:
-                chosen.discard(number)
+            left -= end - start + 1
     return _joined(text, scored, chosen)
 
 
@@ -173,18 +174,9 @@ def _joined(text: str, scored: Sequence[Sentence], chosen: set[int]) -> str:
     return f"{front}{GAP.join(parts)}{back}"
 
 
-def _window(text: str, sentence: Sentence, room: int) -> tuple[int, int]:
-    start = sentence.start
-    return start, start + len(_cut_words(text[start : sentence.end], room))
-
-
 def _marked(text: str, start: int, end: int) -> str:
     front = f"{END} " if text[:start].strip() else ""
     return f"{front}{text[start:end]}{END}"
-
-
-def _cut(text: str, room: int) -> str:
-    return f"{_cut_words(text, room - len(END))}{END}" if room > len(END) else ""
 
 
 def _cut_words(text: str, room: int) -> str:

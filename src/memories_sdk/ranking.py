@@ -29,6 +29,9 @@ COVERAGE: Final = 0.3
 TOPIC: Final = 0.2
 """What sharing the topics of the prompt adds, as a share of the best score."""
 
+UNMATCHED: Final = 0.1
+"""Taken for the best score when nothing but topics is shared."""
+
 COMPANY: Final = 0.15
 """What a memory gets of the scores of the two written down right before and after it."""
 
@@ -239,8 +242,7 @@ def scores(
         (1 - pieces) * word + pieces * piece
         for word, piece in zip(by_words, by_pieces, strict=True)
     ]
-    if not (best := max(found, default=0.0)):
-        return found
+    best = max(found, default=0.0) or UNMATCHED
     _add_topics(query, likeness.topics, found, best)
     found = _with_company(found, candidates)
     _add_time(query, candidates, found, best)
@@ -324,7 +326,7 @@ def _add_topics(
         )
         for share in topics
     ]
-    if highest := max(gains):
+    if highest := max(gains, default=0.0):
         for number, gain in enumerate(gains):
             found[number] += best * TOPIC * gain / highest
 
@@ -351,16 +353,17 @@ def _add_time(
     query: Query, candidates: Sequence[Candidate], found: list[float], best: float
 ) -> None:
     """Add what time says: the named day, a time where one is asked for, and the newest first."""
-    matching = [place for place, score in enumerate(found) if score]
-    newest = sorted(matching, key=lambda place: (candidates[place].changed, candidates[place].key))
-    for rank, place in enumerate(newest):
-        found[place] += best * RECENT * (rank + 1) / len(newest)
-        candidate = candidates[place]
+    matching = [number for number, score in enumerate(found) if score]
+    moments = sorted({candidates[number].changed for number in matching})
+    age = {moment: rank for rank, moment in enumerate(moments, 1)}
+    for number in matching:
+        candidate = candidates[number]
+        found[number] += best * RECENT * age[candidate.changed] / len(moments)
         if query.dates:
             made = date.fromordinal(_EPOCH + candidate.made // _DAY)
-            found[place] += best * DATED * max(span.closeness(made) for span in query.dates)
+            found[number] += best * DATED * max(span.closeness(made) for span in query.dates)
         if query.asks_when and tells_time(candidate.words):
-            found[place] += best * TELLS_TIME
+            found[number] += best * TELLS_TIME
 
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
