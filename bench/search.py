@@ -102,12 +102,10 @@ def one_shelf(folder: Path, size: int) -> None:
         shelf.search("first")
         indexed = time.process_time() - start
         print(
-            f"\n{size:,} memories on one shelf; index {(_bytes(file) - before) / size:.0f} bytes and"
-            f" {indexed / size * 1e3:.2f} ms a memory\n"
+            f"\n{size:,} memories on one shelf; index {(_bytes(file) - before) / size:.0f} bytes"
+            f" and {indexed / size * 1e3:.2f} ms a memory\n"
         )
-        print(
-            "| prompt | ours, warm | ours, cold | FTS5, OR | FTS5, OR without joining words | LangGraph |"
-        )
+        print("| prompt | ours, warm | ours, cold | FTS5 | FTS5 without stop words | LangGraph |")
         print("|---|---|---|---|---|---|")
         peers = {
             "warm": shelf.relevant_for_prompt,

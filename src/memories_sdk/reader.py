@@ -44,7 +44,7 @@ from memories_sdk.watch import PAUSE, Watch
 
 MAX_PAGE: Final = 500
 MAX_CHARS: Final = 1_000_000
-MIN_RELEVANCE: Final = 0.25
+MIN_RELEVANCE: Final = 0.2
 DIGITS: Final = re.compile(r"[0-9]{1,18}\Z")
 
 
