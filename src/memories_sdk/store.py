@@ -91,13 +91,15 @@ class MemoryStore:
                 field="timeout",
                 suggestion="Leave it out for 30 seconds.",
             )
+        # Refused after the opening, they would leave a file and an open connection behind.
+        types = _distinct(vocabularies)
         self.plugins = Plugins()
         self._database = Database(_path(location), timeout=timeout, durability=durability)
         self._setting = Setting(
             self._database,
             clock or _utc_now,
             ids or Uuid7(),
-            _distinct(vocabularies),
+            types,
             self.plugins,
         )
         self.principals = Principals(self._setting)
