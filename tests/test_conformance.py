@@ -5,15 +5,20 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from collections import Counter
 from pathlib import Path
+from string import ascii_lowercase
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 FOLDER = Path(__file__).parent / "conformance"
-LATER_OPERATIONS = {"rest", "migrate_v1"}
-"""What the server and the importers will speak."""
+LATER_OPERATIONS = {
+    *("rest", "wp_rest", "migrate_v1"),
+    *("tokens", "relevant", "memory_context"),
+}
+"""What the server and the importers will speak, and what the adapter does not say of recall."""
 LATER_CASES = {"spora.schema.11"}
 """It counts the routes of a server that does not exist yet."""
 SUPERSEDED_BY_DESIGN = {"spora.summary.03": "Heading item", "spora.summary.04": "Fish & chips"}
@@ -21,6 +26,13 @@ SUPERSEDED_BY_DESIGN = {"spora.summary.03": "Heading item", "spora.summary.04": 
 
 The design derives it from the plain text of the body, in one line; the cases want the marks and
 the entities as the seed left them.
+"""
+TOKEN = "ghp_" + ascii_lowercase + "0123456789"
+NO_SECRET = {"openwp.secret.16", "openwp.secret.17", "openwp.secret.18"}
+"""Cases that refuse the word "password" in a text, a key and a tag.
+
+A word is no secret: see decision 0005. That nothing of the three is left unchecked is tested with
+a credential in the place of the word.
 """
 
 Case = dict[str, Any]
@@ -43,14 +55,13 @@ ALL: list[Case] = json.loads((FOLDER / "cases.json").read_text(encoding="utf-8")
 CASES = {
     case["id"]: case
     for case in ALL
-    if case["system"] == "spora"
-    and case["stance"] != "superseded"
+    if case["stance"] != "superseded"
     and case["id"] not in LATER_CASES
     and not run_cases.used(case) & LATER_OPERATIONS
 }
 
 
-@pytest.mark.parametrize("case_id", sorted(CASES.keys() - SUPERSEDED_BY_DESIGN.keys()))
+@pytest.mark.parametrize("case_id", sorted(CASES.keys() - SUPERSEDED_BY_DESIGN.keys() - NO_SECRET))
 def test_behaves_as_the_case_says(case_id: str) -> None:
     """Agents and hosts made for the seed find the same phrases and effects here."""
     assert run_cases.judge(CASES[case_id], adapter.factory) == []
@@ -64,11 +75,35 @@ def test_derives_a_summary_from_the_plain_text(case_id: str) -> None:
     assert run_cases.judge(CASES[case_id] | {"then": [expected]}, adapter.factory) == []
 
 
+def with_token(value: Any) -> Any:
+    """Return a step with a credential where it says "password"."""
+    return json.loads(json.dumps(value).replace("password", TOKEN))
+
+
+@pytest.mark.parametrize("case_id", sorted(NO_SECRET))
+def test_a_word_is_stored_and_a_credential_is_not(case_id: str) -> None:
+    """Text, key and tags are all looked at, for credentials and not for words about them."""
+    (case,) = (case for case in ALL if case["id"] == case_id)
+    look = {"op": "action", "action": "list_memory", "prompt": "", "params": {}}
+    refused = {"ok": False, "code": "openwp_memory_secret_blocked"}
+    for when, expect, total in (
+        (case["when"], {"ok": True}, 1),
+        (with_token(case["when"]), refused, 0),
+    ):
+        then = [{"do": look, "expect": {"data": {"total": total}}}]
+        tried = case | {"when": when, "expect": expect, "then": then}
+        del tried["stance"]
+        tried.pop("preferred", None)
+        assert run_cases.judge(tried, adapter.factory) == []
+
+
 def test_no_case_is_lost() -> None:
     """Whoever changes the file or the filters decides so: a case cannot fall out unseen."""
     assert len(ALL) == 334
-    assert len(CASES) == 116
+    systems = Counter(case["system"] for case in CASES.values())
+    assert systems == {"spora": 116, "openwp": 76}
     assert CASES.keys() >= SUPERSEDED_BY_DESIGN.keys()
+    assert {case["id"] for case in ALL} >= NO_SECRET
 
 
 def test_a_wrong_answer_fails_its_case() -> None:

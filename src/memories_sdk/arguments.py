@@ -98,6 +98,20 @@ class Arguments:
             suggestion="Send a whole number, or leave it out.",
         )
 
+    def texts(self, name: str) -> list[str] | None:
+        """Return a list of texts, or None for anything that is no list; numbers become texts.
+
+        Raises:
+            InvalidInput: Something in the list is neither.
+        """
+        value = self._given.get(name)
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            value = _parsed(value)
+        if not isinstance(value, list | tuple):
+            return None
+        texts = (Arguments({name: each}).text(name) for each in value)
+        return [text for text in texts if text is not None]
+
     def edits(self, name: str) -> Sequence[Edit] | None:
         """Return a list of edits, or None.
 

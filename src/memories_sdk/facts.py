@@ -59,6 +59,11 @@ def cleaned_type(text: str) -> str:
     return _NOT_IN_A_TYPE.sub("", text.lower())
 
 
+def cleaned_text(text: str) -> str:
+    """Return the text of a fact: as it was written, without the blanks around it."""
+    return text.strip()
+
+
 def cleaned_query(text: str) -> str:
     """Return what to look for: one line of at most 120 characters."""
     return " ".join(text.split())[:MAX_QUERY].strip()

@@ -10,13 +10,14 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from memories_sdk import document_tools as documents
-from memories_sdk import fact_tools as facts
 from memories_sdk.arguments import Arguments
 from memories_sdk.document_tools import (
+    DESCRIPTIONS,
     OPERATIONS,
+    RUN,
     TOOLS,
     Operation,
+    check_required,
     describe,
     enabled_by_default,
     needs_approval_by_default,
@@ -30,9 +31,9 @@ from memories_sdk.errors import (
     MemoryOff,
     NotFound,
 )
-from memories_sdk.fact_tools import EXPLICIT_REQUIRED, FACT_TOOLS, FactTool
+from memories_sdk.fact_tools import EXPLICIT_REQUIRED, FACT_TOOLS, FactTool, refusal
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
-from memories_sdk.policy import KEYWORD, Request, WishPolicy
+from memories_sdk.policy import KEYWORD, Request, Verdict, WishPolicy
 from memories_sdk.principals import Agent, Principal, ScopeKind
 from memories_sdk.results import MAX_TEXT, Answer, Approval, ToolResult
 from memories_sdk.scope import Scope
@@ -75,7 +76,9 @@ class MemoryTools:
             refused and `global_memory` works.
         principal: Whose global memories: the agent's owner when left out and an `Agent` is
             given, else the caller itself.
-        operations: The operations the agent has, by tool; all five when left out.
+        operations: The operations the agent has, by document tool; all five when left out. An
+            empty list takes any tool away, a fact tool too.
+        policy: Decides whether the user wished for a fact to be written.
         source: Where changes come from, for the history.
     """
 
@@ -87,6 +90,7 @@ class MemoryTools:
         agent: Agent | str | int | None = None,
         principal: Principal | None = None,
         operations: Mapping[str, Iterable[str]] | None = None,
+        policy: WishPolicy = KEYWORD,
         source: str | None = None,
     ) -> None:
         self._store = store
@@ -94,72 +98,124 @@ class MemoryTools:
         self._agent = agent
         self._principal = principal
         self._source = source
-        narrowed = operations or {}
-        self.operations = {tool: tuple(narrowed.get(tool, OPERATIONS)) for tool in TOOLS}
+        self.policy = policy
+        everything = dict.fromkeys(TOOLS, tuple(OPERATIONS)) | {it: (it,) for it in FACT_TOOLS}
+        self.operations = everything | {it: tuple(kept) for it, kept in (operations or {}).items()}
 
     def __repr__(self) -> str:
         who = self._agent.name if isinstance(self._agent, Agent) else self._agent
         return f"<MemoryTools of {who} acting as {self._caller}>"
 
-    def schemas(self) -> list[dict[str, object]]:
-        """Return the definitions of the tools: name, description, and parameters as a schema."""
+    def schemas(self, tools: Iterable[str] = TOOLS) -> list[dict[str, object]]:
+        """Return the definitions of tools: name, description, and parameters as a schema.
+
+        Args:
+            tools: Which; the two document tools when left out. A fact tool that the agent does
+                not have is passed over.
+
+        Raises:
+            InvalidInput: There is no tool of that name.
+        """
         return [
-            {
-                "name": tool,
-                "description": _DESCRIPTIONS[tool],
-                "parameters": schema(self.operations[tool]),
-            }
-            for tool in TOOLS
+            {"name": tool, "description": description, "parameters": parameters}
+            for tool in tools
+            for description, parameters in self._defined(tool)
         ]
 
     def needs_approval(self, tool: str, arguments: object) -> bool:
         """Tell whether a person must agree to this call of this tool."""
-        del tool
+        if (fact := FACT_TOOLS.get(tool)) is not None:
+            return fact.needs_approval or self._verdict(fact, "") == "ask"
         try:
             return needs_approval_by_default(Arguments(arguments).text("action") or "list")
         except InvalidInput:
             return True
 
-    def call(self, tool: str, arguments: object = None, *, approved: bool = False) -> ToolResult:
+    def call(
+        self,
+        tool: str,
+        arguments: object = None,
+        *,
+        prompt: str | None = None,
+        approved: bool = False,
+    ) -> ToolResult:
         """Carry out a call of a model. Never raises.
 
         Args:
-            tool: `"memory"` or `"global_memory"`.
+            tool: `"memory"`, `"global_memory"` or one of the fact tools.
             arguments: A mapping, or the JSON text of one; None and {} mean list. Unknown names
                 are passed over: a scope never comes from arguments. `edits` (a list of find and
                 new_text) and `expected_version` are taken beside those of the schema.
-            approved: True when a person agreed to exactly this call.
+            prompt: What the user said, for a fact tool: only the host knows it, so it is no
+                argument of the model's.
+            approved: True when a person agreed to exactly this call. It stands in for no wish:
+                what the policy refuses stays refused.
         """
         try:
-            return self._call(tool, arguments, approved=approved is True)
+            said = prompt if isinstance(prompt, str) else ""
+            return self._call(tool, arguments, said, approved=approved is True)
         except MemoriesError as error:
-            return _refusal(error)
+            return _refusal(error, of_facts=tool in FACT_TOOLS)
         except Exception:
             logger.exception("memory tool call failed: %s", tool)
             return ToolResult(ok=False, text=UNFORESEEN, code="internal")
 
-    def _call(self, tool: str, arguments: object, *, approved: bool) -> ToolResult:
-        if tool not in TOOLS:
+    def _call(self, tool: str, arguments: object, prompt: str, *, approved: bool) -> ToolResult:
+        if tool not in TOOLS and tool not in FACT_TOOLS:
             return ToolResult(
                 ok=False, text=f"Unknown tool. Must be {' or '.join(TOOLS)}.", code="unknown_tool"
             )
         if self._caller is None:
             return ToolResult(ok=False, text=NO_CONTEXT, code="no_context")
         given = Arguments(arguments)
+        if tool in FACT_TOOLS:
+            return self._call_fact(tool, given, prompt, approved=approved)
+        return self._call_document(tool, given, approved=approved)
+
+    def _call_document(self, tool: str, given: Arguments, *, approved: bool) -> ToolResult:
         operation = given.text("action") or "list"
         if operation not in OPERATIONS:
             text = "Invalid action. Must be list, get, save, replace, or delete."
             return ToolResult(ok=False, text=text, code="unknown_action", retryable=True)
         if operation not in self.operations[tool]:
-            text = f"Operation '{operation}' is disabled for this agent."
-            return ToolResult(ok=False, text=text, code="disabled")
-        _check_required(operation, given)
+            return _disabled(operation)
+        check_required(operation, given)
         if needs_approval_by_default(operation) and not approved:
-            return _waiting(tool, given)
-        scope = self._scope(TOOLS[tool])
-        return ToolResult(ok=True, text=_RUN[operation](scope, given))
+            return _waiting(Approval(tool, given.values, describe(given.values)))
+        return _done(RUN[operation](self._scope(TOOLS[tool], DOCUMENTS), given))
 
-    def _scope(self, kind: ScopeKind) -> Scope:
+    def _call_fact(self, tool: str, given: Arguments, prompt: str, *, approved: bool) -> ToolResult:
+        fact = FACT_TOOLS[tool]
+        if not self.operations[tool]:
+            return _disabled(tool)
+        verdict = self._verdict(fact, prompt)
+        if verdict not in {"allow", "ask"}:
+            return ToolResult(ok=False, text=fact.refusal, code=EXPLICIT_REQUIRED)
+        scope = self._scope("global", FACTS)
+        if (verdict == "ask" or fact.needs_approval) and not approved:
+            if not scope.enabled:
+                raise MemoryOff
+            if (card := fact.card(scope, given)) is not None:
+                values = {**given.values, **card.bound}
+                return _waiting(Approval(tool, values, card.line, card.preview, prompt))
+        return _done(fact.run(scope, given))
+
+    def _verdict(self, fact: FactTool, prompt: str) -> Verdict:
+        return "allow" if fact.wish is None else self.policy.judge(Request(fact.wish, prompt))
+
+    def _defined(self, tool: str) -> Iterable[tuple[str, Mapping[str, object]]]:
+        if tool in TOOLS:
+            yield DESCRIPTIONS[tool], schema(self.operations[tool])
+        elif tool not in FACT_TOOLS:
+            raise InvalidInput(
+                f"There is no tool {tool!r}.",
+                field="tools",
+                suggestion=f"Choose from {', '.join((*TOOLS, *FACT_TOOLS))}.",
+            )
+        elif self.operations[tool]:
+            yield FACT_TOOLS[tool].description, FACT_TOOLS[tool].parameters
+
+    def _scope(self, kind: ScopeKind, vocabulary: Vocabulary) -> Scope:
         caller = self._caller
         if caller is None or (kind == "agent" and self._agent is None):
             raise _NoAgent
@@ -174,7 +230,7 @@ class MemoryTools:
             acting_as=caller,
             principal=principal,
             agent=self._agent if kind == "agent" else None,
-            vocabularies=(DOCUMENTS,),
+            vocabularies=(vocabulary,),
             actor=actor,
             source=self._source,
         )
@@ -190,25 +246,36 @@ class _NoAgent(MemoriesError):
         )
 
 
-def _waiting(tool: str, given: Arguments) -> ToolResult:
-    line = describe(given.values)
+def _done(answer: Answer) -> ToolResult:
+    return ToolResult(ok=True, text=answer.text, hint=answer.hint, data=answer.data)
+
+
+def _disabled(operation: str) -> ToolResult:
+    text = f"Operation '{operation}' is disabled for this agent."
+    return ToolResult(ok=False, text=text, code="disabled")
+
+
+def _waiting(approval: Approval) -> ToolResult:
     return ToolResult(
         ok=False,
-        text=f"Waiting for approval: {line}",
+        text=f"Waiting for approval: {approval.description}",
         code="approval_required",
-        approval=Approval(tool, given.values, line),
+        approval=approval,
     )
 
 
-def _refusal(error: MemoriesError) -> ToolResult:
-    text = error.message
+def _refusal(error: MemoriesError, *, of_facts: bool) -> ToolResult:
+    code, text, hint = error.code, error.message, error.suggestion
     anchor = isinstance(error, AnchorNotFound | AnchorNotUnique)
-    if isinstance(error, InvalidInput) and not anchor:
+    if of_facts:
+        code, text = refusal(error)
+        hint = hint if text == error.message else str(error)
+    elif isinstance(error, InvalidInput) and not anchor:
         text = f"Error: {text}"
     return ToolResult(
         ok=False,
         text=text,
-        code=error.code,
+        code=code,
         retryable=error.retryable or isinstance(error, InvalidInput | NotFound),
-        hint=error.suggestion,
+        hint=hint,
     )

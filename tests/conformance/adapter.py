@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING
 
 from memories_sdk import (
     DOCUMENTS,
+    FACTS,
     MemoriesError,
     MemoryStore,
     MemoryTools,
     NotFound,
+    fact_tools,
+    facts,
+    guards,
 )
 from memories_sdk import principals as rules
 from memories_sdk import tools as definitions
+from memories_sdk.policy import KEYWORD, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from memories_sdk import Agent, Principal, Scope
 
@@ -28,11 +34,10 @@ OWNERS_PRINCIPAL = object()
 """Stands for a context that a step does not name."""
 
 
-def factory(system: str) -> Spora:
+def factory(system: str) -> Spora | OpenWP:
     """Return a fresh, empty object for the cases of a system."""
-    if system != "spora":
-        raise NotImplementedError(system)
-    return Spora(os.environ.get("MEMORIES_TEST_URL"))
+    kind = {"spora": Spora, "openwp": OpenWP}[system]
+    return kind(os.environ.get("MEMORIES_TEST_URL"))
 
 
 class Spora:
@@ -204,3 +209,77 @@ class Spora:
             principal=self._store.principals.get(owned.principal_id),
             agent=owned,
         )
+
+
+class OpenWP:
+    """The operations of the second seed system: one shelf of facts, and the tools on it.
+
+    Args:
+        url: The database; None for one in memory. In a shared one each case has a user of its own.
+    """
+
+    def __init__(self, url: str | None) -> None:
+        self._store = MemoryStore(url or ":memory:")
+        self._user = self._store.principals.user(f"admin-{uuid.uuid4().hex[:8]}")
+        self._shelf = self._store.scope(acting_as=self._user, vocabularies=[FACTS])
+        self._tools = MemoryTools(self._store, acting_as=self._user, policy=KEYWORD)
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def op_store(self, type: str, key: str, text: str, tags: Sequence[str]) -> dict[str, object]:
+        """Store a fact by hand: nobody's wish is looked at."""
+        try:
+            saved = fact_tools.remember(self._shelf, type, key, text, tags)
+        except MemoriesError as error:
+            code, message = fact_tools.refusal(error)
+            return {"ok": False, "code": code, "message": message}
+        item = fact_tools.item(saved.memory)
+        created_by = self._shelf.history(id=saved.memory.id)[-1].actor
+        item["value"] |= {"created_by": created_by}
+        return {"ok": True, "created": saved.created, "item": item}
+
+    def op_action(self, action: str, prompt: str, params: object) -> dict[str, object]:
+        """Call a tool as a host does: what waits for a person is shown, and granted."""
+        result = self._tools.call(action, params, prompt=prompt)
+        if (card := result.approval) is not None:
+            result = self._tools.call(card.tool, card.arguments, prompt=card.prompt, approved=True)
+        message = result.text.split("\n", maxsplit=1)[0]
+        return {"ok": result.ok, "message": message, "data": result.data, "code": result.code}
+
+    def op_normalize(self, kind: str, value: object) -> dict[str, object]:
+        """Return a value as it is stored or looked for."""
+        return {"value": NORMAL[kind](value)}
+
+    def op_contains_secret(self, value: str) -> dict[str, object]:
+        """Tell whether a text holds a credential."""
+        return {"blocked": guards.contains_secret(value)}
+
+    def op_intent(self, mode: str, prompt: str) -> dict[str, object]:
+        """Tell whether a prompt asks for it."""
+        return {"allowed": KEYWORD.judge(Request(mode, prompt)) == "allow"}
+
+    def op_setting(self, *, memory_enabled: bool) -> None:
+        """Switch memory on or off."""
+        self._shelf.switch(on=memory_enabled)
+
+
+def fact_type(text: str) -> str:
+    """Return the type that a text means, or an empty text."""
+    cleaned = facts.cleaned_type(text)
+    return cleaned if cleaned in FACTS.types else ""
+
+
+def fact_tags(value: object) -> list[str]:
+    """Return tags as they are stored; no list is none."""
+    return list(facts.readable_tags(value)) if isinstance(value, list) else []
+
+
+NORMAL: dict[str, Callable[[Any], object]] = {
+    "type": fact_type,
+    "key": facts.readable_key,
+    "text": facts.cleaned_text,
+    "tags": fact_tags,
+    "query": facts.cleaned_query,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import assert_type
 
@@ -32,10 +32,11 @@ from memories_sdk.hits import Hit, Hits
 from memories_sdk.hooks import Plugins, Write
 from memories_sdk.integrity import Finding
 from memories_sdk.memory import Page, Saved
+from memories_sdk.policy import APPROVAL, WishPolicy
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
 from memories_sdk.reader import ScopeReader
 from memories_sdk.recall import Recall
-from memories_sdk.tools import Approval
+from memories_sdk.tools import FACT_TOOLS, Approval
 
 
 def opening() -> None:
@@ -58,6 +59,7 @@ def plugins(store: MemoryStore, plugin: object, change: Revision) -> None:
     assert_type(store.plugins.unregister("mine"), None)
     assert_type(store.plugins.names(), list[str])
     assert_type(store.plugins.listening, bool)
+    assert_type(store.plugins.foreign, bool)
     write = Write("global:1", "user:alice", "fact", {"content": "text"})
     assert_type(store.plugins.concerns(write), list[Concern])
     assert_type(store.plugins.admit(write, FACTS), None)
@@ -179,10 +181,15 @@ def values(memory: Memory) -> None:
 def tools(store: MemoryStore, alice: Principal) -> None:
     """Check the tools."""
     made = MemoryTools(store, acting_as=alice, agent="writer", operations={"memory": ["list"]})
-    result = made.call("memory", {"action": "list"}, approved=True)
+    result = made.call("memory", {"action": "list"}, prompt="List them", approved=True)
     assert_type(result, ToolResult)
     assert_type((result.ok, result.text, result.code), tuple[bool, str, str])
     assert_type(result.approval, Approval | None)
+    assert_type(result.data, Mapping[str, object] | None)
+    assert_type(made.policy, WishPolicy)
+    assert_type(MemoryTools(store, acting_as=alice, policy=APPROVAL), MemoryTools)
+    assert_type(APPROVAL.system_prompt, str)
+    assert_type(made.schemas(FACT_TOOLS), list[dict[str, object]])
     assert_type(made.needs_approval("memory", None), bool)
     assert_type(made.schemas(), list[dict[str, object]])
 

@@ -1,0 +1,249 @@
+"""The two document tools of an agent, `memory` and `global_memory`.
+
+The phrases are those of Spora, word for word, since models and hosts were made for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from memories_sdk.arguments import Arguments
+from memories_sdk.errors import InvalidInput
+from memories_sdk.memory import DOCUMENTS, UNSET, Memory, checked_type, normal_name
+from memories_sdk.principals import ScopeKind
+from memories_sdk.reader import MAX_PAGE
+from memories_sdk.results import MAX_TEXT, Answer, one_line
+from memories_sdk.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a tool, with its defaults.
+
+    Attributes:
+        required: Arguments it cannot do without, in the order in which they are checked.
+        enabled: Whether an agent has it.
+        needs_approval: Whether a person must agree to each call.
+    """
+
+    required: tuple[str, ...] = ()
+    enabled: bool = True
+    needs_approval: bool = False
+
+
+OPERATIONS: Final[Mapping[str, Operation]] = {
+    "list": Operation(),
+    "get": Operation(("name", "type")),
+    "save": Operation(("name", "type", "content")),
+    "replace": Operation(("name", "type", "find", "new_text")),
+    "delete": Operation(("name", "type"), needs_approval=True),
+}
+TOOLS: Final[Mapping[str, ScopeKind]] = {"memory": "agent", "global_memory": "global"}
+
+
+def enabled_by_default(operation: str) -> bool:
+    """Tell whether an agent has the operation unless somebody takes it away."""
+    return OPERATIONS.get(operation, Operation()).enabled
+
+
+def needs_approval_by_default(operation: str) -> bool:
+    """Tell whether a person must agree; an operation that nobody declared needs it."""
+    return OPERATIONS.get(operation, Operation(needs_approval=True)).needs_approval
+
+
+def describe(arguments: object) -> str:
+    """Return the line that an approval card shows: `Memory <operation>: <name> (<type>)`.
+
+    Never the body. Arguments that cannot be read give a line without a name. What a model sent
+    cannot forge a second line, nor hide a character: each part is one line, revealed and cut.
+    """
+    try:
+        given = Arguments(arguments)
+        operation = one_line(given.text("action") or "list")
+        name = one_line(given.text("name") or "")
+        type = one_line(given.text("type") or "")
+    except InvalidInput:
+        return "Memory call that cannot be read"
+    return f"Memory {operation}: {name}" + (f" ({type})" if type else "")
+
+
+def schema(operations: Iterable[str] = OPERATIONS) -> dict[str, object]:
+    """Return the JSON schema of the arguments, for the operations that an agent has.
+
+    Required is what each of these operations needs, so that a model is not made to send stubs.
+    With one operation `action` is not required. `type` stays as a filter for `list`.
+    """
+    allowed = [name for name in OPERATIONS if name in set(operations)]
+    needed = [set(OPERATIONS[name].required) for name in allowed]
+    used = set().union(*needed) | {"action"}
+    if "list" in allowed:
+        used |= {"type"}
+    if "save" in allowed:
+        used |= {"summary", "order"}
+    always = set.intersection(*needed) if needed else set()
+    if len(allowed) > 1:
+        always |= {"action"}
+    properties = {name: value for name, value in _properties(allowed).items() if name in used}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name in always],
+        "additionalProperties": False,
+    }
+
+
+def _properties(allowed: list[str]) -> dict[str, dict[str, object]]:
+    return {
+        "action": {
+            "type": "string",
+            "description": f"What to do: {', '.join(allowed)}.",
+            "enum": allowed,
+        },
+        "name": {
+            "type": "string",
+            "description": "Name of the memory, unique per type, for example user_preferences.",
+        },
+        "type": {
+            "type": "string",
+            "description": "Type of the document; with list, show only this type.",
+            "enum": list(DOCUMENTS.types),
+        },
+        "content": {"type": "string", "description": "Body in markdown; save needs it."},
+        "summary": {
+            "type": "string",
+            "description": "One line that list shows; made from the body when left out.",
+        },
+        "order": {"type": "integer", "description": "Place in the list; 0 when left out."},
+        "find": {
+            "type": "string",
+            "description": "Passage to replace, copied exactly; it must occur once.",
+        },
+        "new_text": {"type": "string", "description": "Text to put in its place."},
+    }
+
+
+def check_required(operation: str, given: Arguments) -> None:
+    """Refuse a call that lacks an argument.
+
+    Raises:
+        InvalidInput: It names the first that is missing.
+    """
+    for name in OPERATIONS[operation].required:
+        value = given.text(name)
+        # An empty new_text deletes the passage; an empty content is an empty body, and its
+        # absence is for the scope to judge, which knows whether the memory is there.
+        blank = value is None or (name == "name" and not value.strip()) or value == ""
+        if name == "content" or (name == "new_text" and value == ""):
+            continue
+        if name in {"find", "new_text"} and given.has("edits"):
+            continue
+        if blank:
+            raise InvalidInput(f"{name} is required for {operation} action.", field=name)
+
+
+def _list(scope: Scope, given: Arguments) -> Answer:
+    type = given.text("type") or None
+    page = scope.list(type=type, limit=MAX_PAGE)
+    if not page.total:
+        return Answer(f"No memories found in {scope.kind} scope.")
+    text = [f"Found {page.total} memory(ies) in {scope.kind} scope:"]
+    room = MAX_TEXT
+    shown = 0
+    while True:
+        for head in page:
+            line = f"- {head}"
+            room -= len(line) + 1
+            if room < 0:
+                text.append(f"… and {page.total - shown} more. Name a type to see fewer.")
+                return Answer("\n".join(text))
+            text.append(line)
+            shown += 1
+        if page.next_cursor is None:
+            return Answer("\n".join(text))
+        page = scope.list(type=type, limit=MAX_PAGE, cursor=page.next_cursor)
+
+
+def _get(scope: Scope, given: Arguments) -> Answer:
+    memory = scope.get(*_identity(given))
+    summary = f"*Summary: {memory.summary}*\n" if memory.summary else ""
+    left_out = len(memory.content) - MAX_TEXT
+    more = f"\n… and {left_out} more characters." if left_out > 0 else ""
+    body = f"{memory.content[:MAX_TEXT]}{more}"
+    return Answer(f"# {memory.name} ({memory.type})\n{summary}\n{body}")
+
+
+def _save(scope: Scope, given: Arguments) -> Answer:
+    name, type = _identity(given)
+    content = given.text("content")
+    summary = given.text("summary")
+    order = given.integer("order")
+    saved = scope.save(
+        name,
+        type,
+        UNSET if content is None else content,
+        summary=UNSET if summary is None else summary,
+        order=UNSET if order is None else order,
+        expected_version=given.integer("expected_version"),
+        new_order=0,
+    )
+    did = "Created" if saved.created else "Updated"
+    text = f"{did} memory {_tag(saved.memory)} in {scope.kind} scope."
+    return Answer(text, hint=_warning(scope, saved.memory))
+
+
+def _replace(scope: Scope, given: Arguments) -> Answer:
+    name, type = _identity(given)
+    edits = given.edits("edits")
+    find, new_text = given.text("find"), given.text("new_text")
+    memory = scope.replace(
+        name,
+        type,
+        find=UNSET if find is None else find,
+        new_text=UNSET if new_text is None else new_text,
+        edits=UNSET if edits is None else edits,
+        expected_version=given.integer("expected_version"),
+    )
+    count = len(edits or [None])
+    text = f"Replaced {count} occurrence{'s' if count > 1 else ''} in {_tag(memory)}."
+    return Answer(text, hint=_warning(scope, memory))
+
+
+def _delete(scope: Scope, given: Arguments) -> Answer:
+    memory = scope.delete(*_identity(given), expected_version=given.integer("expected_version"))
+    return Answer(f"Deleted memory {_tag(memory)} from {scope.kind} scope.")
+
+
+RUN: Final[Mapping[str, Callable[[Scope, Arguments], Answer]]] = {
+    "list": _list,
+    "get": _get,
+    "save": _save,
+    "replace": _replace,
+    "delete": _delete,
+}
+DESCRIPTIONS: Final[Mapping[str, str]] = {
+    "memory": "Keep documents that only this agent needs: list, get, save, replace, delete.",
+    "global_memory": (
+        "Keep documents that follow the user to every agent: list, get, save, replace, delete."
+    ),
+}
+
+
+def _identity(given: Arguments) -> tuple[str, str]:
+    type = given.text("type") or ""
+    vocabulary = checked_type(type, (DOCUMENTS,))
+    return normal_name(given.text("name"), vocabulary), type
+
+
+def _warning(scope: Scope, memory: Memory) -> str:
+    """Return what the guards see in a document, which is stored all the same."""
+    summary = "" if memory.summary_derived else memory.summary or ""
+    found = scope.inspect(
+        memory.type, name=memory.name, content=memory.content, summary=summary, tags=memory.tags
+    )
+    return f"Warning: {'; '.join(map(str, found))}." if found else ""
+
+
+def _tag(memory: Memory) -> str:
+    return f"[{memory.name}] (type={memory.type})"
