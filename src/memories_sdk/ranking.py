@@ -38,6 +38,9 @@ COMPANY: Final = 0.15
 FURTHER_COMPANY: Final = 0.075
 """The same for those two places away."""
 
+SHORT: Final = 80
+"""Words up to which a memory gets all of that share; a longer one explains itself."""
+
 TOGETHER: Final = 3_600_000_000
 """Microseconds within which memories count as written down together."""
 
@@ -337,6 +340,7 @@ def _with_company(found: Sequence[float], candidates: Sequence[Candidate]) -> li
     What matches nothing gets nothing: company alone is no match.
     """
     places = {candidate.key: place for place, candidate in enumerate(candidates)}
+    need = [min(SHORT / max(candidate.size, 1), 1.0) for candidate in candidates]
     total = list(found)
     for place, candidate in enumerate(candidates):
         for share, key in zip((COMPANY, FURTHER_COMPANY), candidate.follows, strict=False):
@@ -344,8 +348,8 @@ def _with_company(found: Sequence[float], candidates: Sequence[Candidate]) -> li
             if other is None or abs(candidate.made - candidates[other].made) > TOGETHER:
                 continue
             if found[place] and found[other]:
-                total[place] += share * found[other]
-                total[other] += share * found[place]
+                total[place] += share * need[place] * found[other]
+                total[other] += share * need[other] * found[place]
     return total
 
 
