@@ -31,7 +31,7 @@ TOKEN = "ghp_" + ascii_lowercase + "0123456789"
 NO_SECRET = {"openwp.secret.16", "openwp.secret.17", "openwp.secret.18"}
 """Cases that refuse the word "password" in a text, a key and a tag.
 
-A word is no secret: see decision 0005. That nothing of the three is left unchecked is tested with
+A word is no secret: see decision 0006. That nothing of the three is left unchecked is tested with
 a credential in the place of the word.
 """
 
