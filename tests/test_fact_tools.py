@@ -297,6 +297,8 @@ def test_approval_shows_the_very_write_in_any_language(
     card = waiting.approval
     assert tools.call(card.tool, card.arguments, prompt=card.prompt, approved=True).ok
     assert shelf.get("reply-tone", "preference").content == "Friendly"
+    card = tools.call("remember_memory", {"type": "fact", "key": "k", "value": "v"}).approval
+    assert card.preview == "user:alice · fact · k\n\nv"
     waiting = tools.call("forget_memory", TONE, prompt=prompt)
     assert waiting.approval.description == "Memory forget: reply-tone (preference)"
     assert waiting.approval.preview == "user:alice · preference · reply-tone\n\nFriendly"

@@ -57,6 +57,7 @@ SHAPES = {
     "field in capitals": "AUTH_TOKEN",
     "field in a sentence": "access-token here",
     "random": "x " + "aB3dE6gH9jK2mN5pQ8sT1vW4",
+    "assignment behind a letter that grows": "\u0130 password=Hunter2x",
     "hidden": TOKEN[:8] + "\u200b" + TOKEN[8:],
 }
 WORDS = """

@@ -52,7 +52,8 @@ class FactTool:
 
     Attributes:
         run: Carries out a call.
-        card: Shows it instead; None when the call would change nothing.
+        card: Shows it instead; gives None when the call would change nothing. None for a tool that
+            only reads.
         wish: What the user must have wished for; None for a tool that only reads.
         refusal: What is said where the user did not.
         needs_approval: Whether a person must agree, whatever the policy says.
@@ -61,7 +62,7 @@ class FactTool:
     description: str
     parameters: Mapping[str, object]
     run: Callable[[Scope, Arguments], Answer]
-    card: Callable[[Scope, Arguments], Card | None]
+    card: Callable[[Scope, Arguments], Card | None] | None = None
     wish: Wish | None = None
     refusal: str = ""
     needs_approval: bool = False
@@ -266,10 +267,6 @@ _LINE_ENDS: Final = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 """What JSON leaves as it is and some readers take for the end of a line."""
 
 
-def _no_card(scope: Scope, given: Arguments) -> None:
-    del scope, given  # reading needs nobody's word
-
-
 def _clear(scope: Scope, given: Arguments) -> Answer:
     del given  # it has no parameters
     count = scope.clear()
@@ -365,7 +362,6 @@ FACT_TOOLS: Final[Mapping[str, FactTool]] = {
             (),
         ),
         _list,
-        _no_card,
     ),
     "clear_memory": FactTool(
         "Delete every fact. Only when the user asks to clear all of it; the user confirms.",

@@ -192,7 +192,7 @@ class MemoryTools:
         if verdict not in {"allow", "ask"}:
             return ToolResult(ok=False, text=fact.refusal, code=EXPLICIT_REQUIRED)
         scope = self._scope("global", FACTS)
-        if (verdict == "ask" or fact.needs_approval) and not approved:
+        if fact.card is not None and not approved and (verdict == "ask" or fact.needs_approval):
             if not scope.enabled:
                 raise MemoryOff
             if (card := fact.card(scope, given)) is not None:
