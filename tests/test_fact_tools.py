@@ -253,7 +253,7 @@ def test_clear_waits_for_a_person_and_can_be_undone(tools: MemoryTools, shelf: S
     assert told(waiting) == (
         False,
         "approval_required",
-        "Waiting for approval: Memory clear: all 3 facts",
+        "Waiting for approval: Memory clear: all facts (3)",
     )
     assert waiting.approval.preview == "user:alice\n\nFacts: 2\nWorkflows: 1"
     assert shelf.list().total == 4

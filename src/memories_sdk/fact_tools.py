@@ -282,9 +282,8 @@ def _clear_card(scope: Scope, given: Arguments) -> Card | None:
     counts = {type: count for type, count in scope.counts().items() if count}
     if not counts:
         return None
-    total = sum(counts.values())
     preview = "\n".join(f"{FACTS.labels[type]}: {count}" for type, count in counts.items())
-    line = f"Memory clear: all {total} fact{'s' if total > 1 else ''}"
+    line = f"Memory clear: all facts ({sum(counts.values())})"
     return Card(line, f"{_owner(scope)}\n\n{preview}", {})
 
 
