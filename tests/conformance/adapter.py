@@ -16,6 +16,7 @@ from memories_sdk import (
     MemoryStore,
     MemoryTools,
     NotFound,
+    analysis,
     fact_tools,
     facts,
     guards,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memories_sdk import Agent, Principal, Scope
+    from memories_sdk.recall import Recall
 
 OWNERS_PRINCIPAL = object()
 """Stands for a context that a step does not name."""
@@ -259,6 +261,31 @@ class OpenWP:
     def op_intent(self, mode: str, prompt: str) -> dict[str, object]:
         """Tell whether a prompt asks for it."""
         return {"allowed": KEYWORD.judge(Request(mode, prompt)) == "allow"}
+
+    def op_tokens(self, text: str) -> dict[str, object]:
+        """Return the words of a text as search counts them."""
+        placed = analysis.placed_words(text)
+        return {"tokens": [text[word.start : word.end].lower() for word in placed]}
+
+    def op_relevant(self, prompt: str, limit: int = 8, max_chars: int = 1200) -> dict[str, object]:
+        """Recall within OpenWP's bounds: 1 to 20 memories, 120 to 5,000 characters, 220 each."""
+        found = self._recall(prompt, limit, max_chars)
+        return {
+            "lines": [item.line for item in found.items],
+            "scores": [item.score for item in found.items],
+        }
+
+    def op_memory_context(self, prompt: str) -> dict[str, object]:
+        """Return the block without the name in front of it."""
+        return {"block": self._recall(prompt, 8, 1200).as_context().removeprefix("MEMORY_CONTEXT=")}
+
+    def _recall(self, prompt: str, limit: int, max_chars: int) -> Recall:
+        return self._shelf.relevant_for_prompt(
+            prompt,
+            min(max(abs(limit), 1), 20),
+            min(max(abs(max_chars), 120), 5000),
+            max_chars_each=220,
+        )
 
     def op_setting(self, *, memory_enabled: bool) -> None:
         """Switch memory on or off."""
