@@ -277,3 +277,11 @@ def test_reprs_are_stable(shelf):
     assert repr(recall.items[0]).startswith("<Recalled 'n' (context) 0.")
     assert repr(recall.report[0]).startswith("<'n' (context) included: score 0.")
     assert "<table>" in recall._repr_html_()
+
+
+def test_a_shelf_that_is_switched_off_puts_nothing_into_a_prompt(shelf):
+    """Off means that no agent is told anything of it, pinned memories included."""
+    shelf.create("roses", "plan", "grow roses", pinned=True)
+    assert len(shelf.relevant_for_prompt("roses")) == 1
+    shelf.switch(on=False)
+    assert shelf.relevant_for_prompt("roses").as_context() == ""

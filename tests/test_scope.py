@@ -229,6 +229,7 @@ STALE: dict[str, Callable[[Scope, Memory, int], object]] = {
     ),
     "delete": lambda shelf, it, v: shelf.delete(it.name, it.type, expected_version=v),
     "delete_by_id": lambda shelf, it, v: shelf.delete_by_id(it.id, expected_version=v),
+    "restore": lambda shelf, it, v: shelf.restore(it.id, version=1, expected_version=v),
 }
 
 
@@ -239,7 +240,8 @@ def test_every_verb_that_takes_a_version_is_tested() -> None:
         for name, verb in vars(Scope).items()
         if "expected_version" in getattr(verb, "__annotations__", {}) and name[0] != "_"
     }
-    assert verbs == STALE.keys()
+    # Moving takes a version and makes none: test_narrowed_scopes.py has its row.
+    assert verbs == STALE.keys() | {"move"}
 
 
 @pytest.mark.parametrize("verb", STALE)

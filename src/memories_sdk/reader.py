@@ -299,7 +299,8 @@ class ScopeReader:
         """Return the memories to put before an agent with this prompt.
 
         Pinned ones come first, in the user's order, whether they match or not; then the rest by
-        how well they answer. The same shelf and prompt give the same characters.
+        how well they answer. The same shelf and prompt give the same characters. A shelf that is
+        switched off gives nothing.
 
         Args:
             prompt: What the agent is asked. One without words finds the pinned ones only.
@@ -321,6 +322,8 @@ class ScopeReader:
         if max_chars_each is not None:
             _check_number(max_chars_each, "max_chars_each", 1, MAX_CHARS)
         wanted = self._filter(type, tags)
+        if not self.enabled:
+            return Recall((), "", ())
         with self._searching() as (searcher, connection):
             return searcher.recall(
                 connection,
