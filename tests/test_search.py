@@ -217,15 +217,13 @@ def test_index_gives_what_memory_gives(store, alice, monkeypatch):
     assert small == large
 
 
-def test_index_is_made_by_a_search_and_not_by_a_save(make_store, tmp_path, engine, monkeypatch):
+def test_index_is_made_by_a_search_and_not_by_a_save(tmp_path, monkeypatch):
     """A save leaves the index alone; a small shelf never has one."""
-    if engine != "sqlite-file":
-        pytest.skip("looks into the file")
-    store = make_store()
-    shelf = store.scope(acting_as=store.principals.user("alice"))
-    shelf.save("n", "context", "roses")
-    shelf.search("roses")
-    with closing(sqlite3.connect(tmp_path / "memories.db")) as file:
+    path = tmp_path / "memories.db"
+    with MemoryStore(path) as store, closing(sqlite3.connect(path)) as file:
+        shelf = store.scope(acting_as=store.principals.user("alice"))
+        shelf.save("n", "context", "roses")
+        shelf.search("roses")
         tables = "SELECT count(*) FROM sqlite_master WHERE name LIKE 'search_%'"
         assert file.execute(tables).fetchone() == (0,)
         monkeypatch.setattr(search, "SMALL", 0)

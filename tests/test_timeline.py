@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memories_sdk import Conflict, InvalidInput, MemoryStore, NotFound
+from memories_sdk import Conflict, InvalidInput, MemoryStore, NotFound, search
 from memories_sdk.timeline import MARK
 
 
@@ -145,6 +145,20 @@ def test_redaction_leaves_no_byte_in_the_file(tmp_path):
         files = list(Path(tmp_path).iterdir())
         assert files
         assert not [file for file in files if LEAK.encode() in file.read_bytes()]
+
+
+def test_redaction_empties_the_search_index_too(tmp_path, monkeypatch):
+    """Words of a shelf that is searched by an index on disk do not stay in it."""
+    monkeypatch.setattr(search, "SMALL", 0)
+    with MemoryStore(tmp_path / "store.db") as store:
+        scope = store.scope(acting_as=store.principals.user("alice"))
+        scope.save("kept", "plan", "the word xylofonkey stands here")
+        assert scope.search("xylofonkey").total == 1
+        scope.redact("xylofonkey")
+        assert scope.search("xylofonkey").total == 0
+        assert scope.search("stands").total == 1
+        files = [file for file in tmp_path.iterdir() if b"xylofonkey" in file.read_bytes()]
+        assert files == []
 
 
 def test_redaction_of_nothing_is_refused(shelf):

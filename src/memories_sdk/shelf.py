@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from uuid6 import UUID
 
 from memories_sdk import statements as sql
+from memories_sdk import word_index
 from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
 from memories_sdk.principals import ScopeKind
@@ -268,7 +269,11 @@ class Shelf:
         self._connection.execute(sql.REORDER, parameters)
 
     def blot(self, text: str, mark: str) -> int:
-        """Put `mark` for `text` in all before-images; return in how many it stood."""
+        """Put `mark` for `text` in all before-images; return in how many it stood.
+
+        The shelf's search index goes with it: it keeps words of texts that are gone.
+        """
+        word_index.erase(self._connection, self._owner.key)
         count = 0
         for seq, before, content, redacted in self._all(sql.IMAGES):
             fields = json.loads(before) if before else {}

@@ -280,10 +280,11 @@ class OpenWP:
         return {"block": self._recall(prompt, 8, 1200).as_context().removeprefix("MEMORY_CONTEXT=")}
 
     def _recall(self, prompt: str, limit: int, max_chars: int) -> Recall:
+        # OpenWP counts the lines alone; the block's name and closing bracket come on top.
         return self._shelf.relevant_for_prompt(
             prompt,
             min(max(abs(limit), 1), 20),
-            min(max(abs(max_chars), 120), 5000),
+            min(max(abs(max_chars), 120), 5000) + len("MEMORY_CONTEXT=]"),
             max_chars_each=220,
         )
 
