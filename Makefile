@@ -33,10 +33,11 @@ types: $(VENV)/.dev ## Check types with mypy --strict
 bench: $(VENV)/.bench ## Measure the figures that README quotes
 	$(BIN)/python -m bench $(ARGS)
 
-# In order of writing: shuffled, a notebook's cells would meet unknown names.
+# In order of writing: shuffled, a notebook's cells would meet unknown names. In a store of their
+# own: what somebody curated under `make lab` would show in their outputs.
 notebooks: $(VENV)/.dev ## Run README and the notebooks and compare every output
 	$(BIN)/python -m pytest -p no:randomly --doctest-glob=README.md README.md
-	$(BIN)/python -m pytest -p no:randomly --nbval --nbval-sanitize-with tests/nbval.cfg $(ARGS) notebooks
+	MEMORIES_URL="$$(mktemp -d)/notebooks.db" $(BIN)/python -m pytest -p no:randomly --nbval --nbval-sanitize-with tests/nbval.cfg $(ARGS) notebooks
 
 bare: $(VENV)/.dev ## Install the wheel without extras in a fresh environment and use it
 	$(BIN)/python tools/bare.py
