@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from uuid6 import UUID
 
@@ -14,9 +14,6 @@ from memories_sdk.history import image_digest, seal
 from memories_sdk.rows import body_digest, columns, state_digest, to_id, to_memory
 
 Damage = Literal["engine", "reference", "body", "state", "seal"]
-
-SAFE_WAL: Final = (3, 51, 3)
-"""The first SQLite in which several processes cannot corrupt a WAL file by a reset."""
 
 
 @dataclass(frozen=True, slots=True)
