@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memories_sdk import MemoryStore, Vocabulary
-from memories_sdk.common_words import EMPTY
+from memories_sdk.search.common_words import EMPTY
 
 Document = Mapping[str, str | None]
 

@@ -24,7 +24,7 @@ from langgraph.store.base import PutOp
 from langgraph.store.sqlite import SqliteStore
 
 from memories_sdk import MemoryStore, Scope
-from memories_sdk.common_words import COMMON, EMPTY, FREQUENT
+from memories_sdk.search.common_words import COMMON, EMPTY, FREQUENT
 
 SIZES: Final = (1_000, 10_000, 100_000)
 SHELVES: Final = 20_000

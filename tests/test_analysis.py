@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories_sdk import analysis
+from memories_sdk.search import analysis
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ import memories_sdk
 from memories_sdk import Agent, Memory, MemoryStore, Principal, Scope, ToolResult, Vocabulary
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
-from memories_sdk.hits import Hit, Hits
 from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Page, Saved
 from memories_sdk.reader import Recent, ScopeReader
-from memories_sdk.recall import Recall, Recalled
+from memories_sdk.search.hits import Hit, Hits
+from memories_sdk.search.recall import Recall, Recalled
 from memories_sdk.store import Agents, Principals
 from memories_sdk.watch import Watch
 

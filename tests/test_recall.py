@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories_sdk import InvalidInput, MemoryStore
-from memories_sdk.recall import LEAD
+from memories_sdk.search.recall import LEAD
 
 
 @pytest.fixture

@@ -225,7 +225,9 @@ def test_delete_waits_for_a_person(tools: MemoryTools, own: Scope) -> None:
     assert own.list().total == 0
 
 
-@pytest.mark.parametrize("approved", [1, "yes", "False", object()], ids=repr)
+@pytest.mark.parametrize(
+    "approved", [1, "yes", "False", object()], ids=["1", "yes", "False", "object"]
+)
 def test_only_true_is_an_approval(tools: MemoryTools, own: Scope, approved: object) -> None:
     """What a host passes by mistake grants nothing."""
     own.save("n", "plan", "x")

@@ -17,10 +17,11 @@ COMPILE = (
 )
 FOLDER = Path("requirements")
 DEV = FOLDER / "dev.txt"
+LAB = "requirements/lab.in"
 # The widest lock comes first; the others take their versions from it.
 LOCKS = {
-    DEV: ("pyproject.toml", "--extra", "lab", "requirements/dev.in"),
-    FOLDER / "lab.txt": ("pyproject.toml", "--extra", "lab", "requirements/lab.in"),
+    DEV: ("pyproject.toml", "--all-extras", "requirements/dev.in"),
+    FOLDER / "lab.txt": (*("pyproject.toml", "--extra", "lab", "--extra", "cli"), LAB),
     FOLDER / "runtime.txt": ("pyproject.toml",),
     FOLDER / "bench.txt": ("pyproject.toml", "requirements/bench.in"),
 }

@@ -10,10 +10,10 @@ from memories_sdk.characters import reveal
 from memories_sdk.markdown import render_safe
 
 if TYPE_CHECKING:
-    from memories_sdk.hits import Hit
     from memories_sdk.memory import Memory, MemoryHead, Page
     from memories_sdk.reader import ScopeReader
-    from memories_sdk.recall import Recall
+    from memories_sdk.search.hits import Hit
+    from memories_sdk.search.recall import Recall
     from memories_sdk.store import MemoryStore
 
 SHOWN_ROWS: Final = 50

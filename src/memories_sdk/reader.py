@@ -17,11 +17,8 @@ from memories_sdk import display
 from memories_sdk import statements as sql
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.facts import folded
-from memories_sdk.filtering import Filter
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
-from memories_sdk.hits import Hits
-from memories_sdk.hits import place as hit_place
 from memories_sdk.hooks import Write
 from memories_sdk.memory import (
     Memory,
@@ -34,10 +31,13 @@ from memories_sdk.memory import (
     normal_tags,
 )
 from memories_sdk.principals import Agent, Principal, ScopeKind, denied, scope_key
-from memories_sdk.ranking import Query
-from memories_sdk.recall import Recall
 from memories_sdk.rows import from_time
-from memories_sdk.search import Searcher, searcher
+from memories_sdk.search.filtering import Filter
+from memories_sdk.search.hits import Hits
+from memories_sdk.search.hits import place as hit_place
+from memories_sdk.search.ranking import Query
+from memories_sdk.search.recall import Recall
+from memories_sdk.search.searcher import Searcher, searcher
 from memories_sdk.shelf import Owner, Place, Shelf, Stored
 from memories_sdk.visit import Setting, Visit
 from memories_sdk.watch import PAUSE, Watch

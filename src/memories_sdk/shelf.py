@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from uuid6 import UUID
 
 from memories_sdk import statements as sql
-from memories_sdk import word_index
 from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
 from memories_sdk.principals import ScopeKind
@@ -28,6 +27,7 @@ from memories_sdk.rows import (
     to_memory,
     to_revision,
 )
+from memories_sdk.search import word_index
 
 Place = tuple[int, str, bytes]
 """Where a page ends: order, name and id of its last row."""

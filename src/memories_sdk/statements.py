@@ -27,9 +27,10 @@ from sqlalchemy.dialects.sqlite import insert as insert_or_leave
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.expression import ClauseElement
 
-from memories_sdk.database import DIALECT, metadata
+from memories_sdk.database import DIALECT
 from memories_sdk.history import ENDINGS
 from memories_sdk.memory import MemoryHead
+from memories_sdk.tables import metadata
 
 LAST_SEQ: Final = 2**63 - 1
 

@@ -16,7 +16,6 @@ from memories_sdk import (
     MemoryStore,
     MemoryTools,
     NotFound,
-    analysis,
     fact_tools,
     facts,
     guards,
@@ -24,13 +23,14 @@ from memories_sdk import (
 from memories_sdk import principals as rules
 from memories_sdk import tools as definitions
 from memories_sdk.policy import KEYWORD, Request
+from memories_sdk.search import analysis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from memories_sdk import Agent, Principal, Scope
-    from memories_sdk.recall import Recall
+    from memories_sdk.search.recall import Recall
 
 OWNERS_PRINCIPAL = object()
 """Stands for a context that a step does not name."""

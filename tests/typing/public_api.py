@@ -28,14 +28,14 @@ from memories_sdk import (
 )
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
-from memories_sdk.hits import Hit, Hits
 from memories_sdk.hooks import Plugins, Write
 from memories_sdk.integrity import Finding
 from memories_sdk.memory import Page, Saved
 from memories_sdk.policy import APPROVAL, WishPolicy
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
 from memories_sdk.reader import ScopeReader
-from memories_sdk.recall import Recall
+from memories_sdk.search.hits import Hit, Hits
+from memories_sdk.search.recall import Recall
 from memories_sdk.tools import FACT_TOOLS, Approval
 
 

@@ -10,7 +10,7 @@ import traitlets
 from uuid6 import UUID
 
 from memories_sdk.errors import EditConflict, InvalidInput, MemoriesError
-from memories_sdk.hits import Hit
+from memories_sdk.search.hits import Hit
 from memories_sdk.memory import DERIVED, MemoryHead
 from memories_sdk.scope import Scope
 from memories_sdk.widgets._bridge import verb

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from memories_sdk import analysis
-from memories_sdk.ranking import Likeness, Query
+from memories_sdk.search import analysis
+from memories_sdk.search.ranking import Likeness, Query
 
 
 def likeness_of(query: Query, texts: Sequence[str]) -> Likeness:

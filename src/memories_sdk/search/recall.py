@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from memories_sdk import display
 from memories_sdk.memory import Memory, MemoryHead
-from memories_sdk.passages import Sentence, excerpt, sentences
+from memories_sdk.search.passages import Sentence, excerpt, sentences
 
 LEAD: Final = "MEMORY_CONTEXT="
 ROOMS: Final = (300, 150, 110, 90)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from memories_sdk import analysis
-from memories_sdk.ranking import Analysed, Candidate, Likeness, Query, Statistics, scores
-from memories_sdk.spellings import Spellings
+from memories_sdk.search import analysis
+from memories_sdk.search.ranking import Analysed, Candidate, Likeness, Query, Statistics, scores
+from memories_sdk.search.spellings import Spellings
 
 LIKE: Final = 3
 """A memory that has a third of the pieces of a word matches it. Less is chance."""

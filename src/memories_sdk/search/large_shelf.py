@@ -13,18 +13,18 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import Final
 
-from memories_sdk import word_index
-from memories_sdk.filtering import Filter, tags_of
-from memories_sdk.ranking import (
+from memories_sdk.rows import Row
+from memories_sdk.search import word_index
+from memories_sdk.search.filtering import Filter, tags_of
+from memories_sdk.search.ranking import (
     Candidate,
     Query,
     Statistics,
     scores,
     term_weights,
 )
-from memories_sdk.rows import Row
-from memories_sdk.spellings import likeness_of
-from memories_sdk.word_index import Indexed
+from memories_sdk.search.spellings import likeness_of
+from memories_sdk.search.word_index import Indexed
 
 CANDIDATES: Final = 64
 """Memories that are scored in full for a prompt; for a search, twice as many."""

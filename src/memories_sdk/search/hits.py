@@ -12,7 +12,7 @@ from typing import Final, overload
 from memories_sdk import display
 from memories_sdk.errors import InvalidInput
 from memories_sdk.memory import Memory, MemoryHead, head_of
-from memories_sdk.passages import Passage, best_passages, sentences
+from memories_sdk.search.passages import Passage, best_passages, sentences
 
 PASSAGES: Final = 3
 """Passages of a body that a hit shows."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from memories_sdk import analysis
 from memories_sdk.characters import cut_graphemes
+from memories_sdk.search import analysis
 
 GAP: Final = " ... "
 """Stands between two passages with something left out between them."""

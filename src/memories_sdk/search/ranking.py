@@ -16,8 +16,8 @@ from datetime import date
 from math import log
 from typing import Final, NamedTuple
 
-from memories_sdk import analysis
-from memories_sdk.moments import Span, asks_when, named_dates, tells_time
+from memories_sdk.search import analysis
+from memories_sdk.search.moments import Span, asks_when, named_dates, tells_time
 
 PIECES: Final = 0.4
 """Share of the pieces in a score; the rest is that of the words. It shrinks with the part of the

@@ -20,17 +20,17 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import bindparam, select
 
-from memories_sdk import word_index
-from memories_sdk.catalogue import Catalogue, Entry
 from memories_sdk.database import Database
 from memories_sdk.errors import StoreBusy, StoreReadOnly
-from memories_sdk.filtering import Filter, tags_of
-from memories_sdk.hits import Hits, cursor, hit
-from memories_sdk.large_shelf import LargeShelf
 from memories_sdk.memory import Memory
-from memories_sdk.ranking import Analysed, Query, term_weights
-from memories_sdk.recall import Chosen, Recall, pack
 from memories_sdk.rows import Row, to_memory
+from memories_sdk.search import word_index
+from memories_sdk.search.catalogue import Catalogue, Entry
+from memories_sdk.search.filtering import Filter, tags_of
+from memories_sdk.search.hits import Hits, cursor, hit
+from memories_sdk.search.large_shelf import LargeShelf
+from memories_sdk.search.ranking import Analysed, Query, term_weights
+from memories_sdk.search.recall import Chosen, Recall, pack
 from memories_sdk.statements import HEAD_COLUMNS, bodies, compiled, memories
 
 SMALL: Final = 512

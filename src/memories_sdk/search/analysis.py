@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from memories_sdk.common_words import COMMON, EMPTY, FREQUENT
-from memories_sdk.topics import TOPICS
+from memories_sdk.search.common_words import COMMON, EMPTY, FREQUENT
+from memories_sdk.search.topics import TOPICS
 
 VERSION: Final = 1
 """Raised with every change of what a text becomes: an index of another version is made anew."""

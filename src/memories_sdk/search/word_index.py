@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from memories_sdk import analysis, ranking
 from memories_sdk.database import Database
-from memories_sdk.ranking import Analysed
+from memories_sdk.search import analysis, ranking
+from memories_sdk.search.ranking import Analysed
 
 BATCH: Final = 200
 """Memories in one transaction."""

@@ -1,0 +1,221 @@
+"""The tables, declared once; they never leave the storage floor."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    CheckConstraint,
+    Index,
+    LargeBinary,
+    MetaData,
+    Text,
+    UniqueConstraint,
+    column,
+    text,
+)
+from sqlalchemy.orm import registry
+from sqlmodel import Field, SQLModel
+
+SCHEMA_VERSION: Final = 1
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Table(SQLModel, registry=registry(metadata=metadata)):
+    """Root of our tables, apart from the metadata that a host program may keep its own in."""
+
+
+class SchemaRow(Table, table=True):
+    """The one row that says which release's tables these are."""
+
+    __tablename__ = "memory_schema"
+    id: int = Field(primary_key=True)
+    version: int
+
+
+class PrincipalRow(Table, table=True):
+    """A user or a group as an owner."""
+
+    __tablename__ = "principals"
+    __table_args__ = (
+        UniqueConstraint("kind", "name"),
+        CheckConstraint("kind IN ('user', 'group')", name="kind"),
+        {"sqlite_autoincrement": True},  # an id freed by a delete must never name somebody else
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str = Field(sa_type=Text)
+    name: str = Field(sa_type=Text)
+    created_at: int
+
+
+class MemberRow(Table, table=True):
+    """A user in a group, with a role."""
+
+    __tablename__ = "members"
+    __table_args__ = (
+        CheckConstraint("role IN ('owner', 'admin', 'member')", name="role"),
+        Index(None, "user_id"),
+    )
+    group_id: int = Field(primary_key=True, foreign_key="principals.id", ondelete="CASCADE")
+    user_id: int = Field(primary_key=True, foreign_key="principals.id", ondelete="CASCADE")
+    role: str = Field(sa_type=Text)
+
+
+class AgentRow(Table, table=True):
+    """An agent and its present owner."""
+
+    __tablename__ = "agents"
+    __table_args__ = (UniqueConstraint("principal_id", "name"), {"sqlite_autoincrement": True})
+    id: int | None = Field(default=None, primary_key=True)
+    principal_id: int = Field(foreign_key="principals.id")
+    name: str = Field(sa_type=Text)
+    created_at: int
+
+
+class MemoryRow(Table, table=True):
+    """A memory without its body: times in microseconds since 1970 (UTC), tags as a JSON list."""
+
+    __tablename__ = "memories"
+    __table_args__ = (
+        UniqueConstraint("scope_key", "type", "name"),
+        UniqueConstraint("id"),
+        Index(None, "scope_key", "position", "name", "id"),
+        # Every recall asks for the pinned ones; without it, it would read the whole shelf.
+        Index(
+            "ix_memories_pinned",
+            *("scope_key", "pinned", "position", "name", "id"),
+            sqlite_where=text("pinned = 1"),
+        ),
+        CheckConstraint(
+            "(scope = 'global' AND principal_id IS NOT NULL AND agent_id IS NULL)"
+            " OR (scope = 'agent' AND agent_id IS NOT NULL AND principal_id IS NULL)",
+            name="owner",
+        ),
+        CheckConstraint("length(name) > 0 AND length(type) > 0", name="named"),
+        CheckConstraint("version > 0", name="version"),
+    )
+    row: int | None = Field(default=None, primary_key=True)
+    id: bytes = Field(sa_type=LargeBinary)
+    scope_key: str = Field(sa_type=Text)
+    scope: str = Field(sa_type=Text)
+    principal_id: int | None = Field(default=None, foreign_key="principals.id")
+    agent_id: int | None = Field(default=None, foreign_key="agents.id")
+    type: str = Field(sa_type=Text)
+    name: str = Field(sa_type=Text)
+    summary: str | None = Field(default=None, sa_type=Text)
+    summary_derived: int
+    tags: str = Field(sa_type=Text)
+    pinned: int
+    position: int
+    version: int
+    size: int
+    expires_at: int | None = None
+    created_at: int
+    updated_at: int
+
+
+class BodyRow(Table, table=True):
+    """The body of a memory, apart from it so that a list never reads bodies."""
+
+    __tablename__ = "memory_bodies"
+    row: int | None = Field(
+        default=None, primary_key=True, foreign_key="memories.row", ondelete="CASCADE"
+    )
+    content: str = Field(sa_type=Text)
+    sha256: bytes = Field(sa_type=LargeBinary)
+
+
+class RevisionRow(Table, table=True):
+    """One change, with what it overwrote. Append only; also the change feed.
+
+    `part_of` is the first revision of a verb that wrote several, `undoes` the first of the verb
+    that it takes back. `operation` is the caller's key
+    against doing a thing twice. `after` digests the state that the change left, `redacted` what
+    stood in a before-image that was blotted out, and `seal` all of it with the seal before.
+    """
+
+    __tablename__ = "memory_revisions"
+    __table_args__ = (
+        Index(None, "memory_id", "seq"),
+        Index(None, "scope_key", "seq"),
+        Index(
+            None,
+            "scope_key",
+            "operation",
+            unique=True,
+            sqlite_where=column("operation").is_not(None),  # few writes carry a key
+        ),
+        Index(None, "undoes", sqlite_where=column("undoes").is_not(None)),
+    )
+    seq: int | None = Field(default=None, primary_key=True)
+    memory_id: bytes | None = Field(default=None, sa_type=LargeBinary)
+    scope_key: str = Field(sa_type=Text)
+    action: str = Field(sa_type=Text)
+    actor: str = Field(sa_type=Text)
+    source: str | None = Field(default=None, sa_type=Text)
+    at: int
+    version: int
+    type: str | None = Field(default=None, sa_type=Text)
+    name: str | None = Field(default=None, sa_type=Text)
+    before: str | None = Field(default=None, sa_type=Text)
+    before_content: str | None = Field(default=None, sa_type=Text)
+    part_of: int | None = None
+    undoes: int | None = None
+    operation: str | None = Field(default=None, sa_type=Text)
+    after: bytes | None = Field(default=None, sa_type=LargeBinary)
+    redacted: bytes | None = Field(default=None, sa_type=LargeBinary)
+    seal: bytes = Field(sa_type=LargeBinary)
+
+
+class ShelfRow(Table, table=True):
+    """What a shelf is set to, where it was ever set."""
+
+    __tablename__ = "shelves"
+    scope_key: str = Field(primary_key=True, sa_type=Text)
+    enabled: int
+
+
+class AttachmentRow(Table, table=True):
+    """A picture that bodies of one principal refer to."""
+
+    __tablename__ = "attachments"
+    __table_args__ = (Index(None, "principal_id", "sha256"),)
+    id: bytes = Field(sa_type=LargeBinary, primary_key=True)
+    principal_id: int = Field(foreign_key="principals.id")
+    media_type: str = Field(sa_type=Text)
+    name: str = Field(sa_type=Text)
+    sha256: bytes = Field(sa_type=LargeBinary)
+    content: bytes = Field(sa_type=LargeBinary)
+    created_at: int
+
+
+class ApprovalRow(Table, table=True):
+    """A tool call that waits for a person, bound to the version it shows."""
+
+    __tablename__ = "approvals"
+    __table_args__ = (
+        CheckConstraint("state IN ('pending', 'granted', 'refused', 'expired')", name="state"),
+        Index(None, "principal_id", "state"),
+    )
+    id: bytes = Field(sa_type=LargeBinary, primary_key=True)
+    principal_id: int = Field(foreign_key="principals.id")
+    scope_key: str = Field(sa_type=Text)
+    memory_id: bytes | None = Field(default=None, sa_type=LargeBinary)
+    version: int | None = None
+    tool: str = Field(sa_type=Text)
+    arguments: str = Field(sa_type=Text)
+    actor: str = Field(sa_type=Text)
+    state: str = Field(sa_type=Text)
+    created_at: int
+    expires_at: int
+    decided_by: str | None = Field(default=None, sa_type=Text)
+    decided_at: int | None = None
