@@ -9,17 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories_sdk import InvalidInput, MemoryStore, search
+from memories_sdk import InvalidInput, MemoryStore
 from memories_sdk.database import Database
 from memories_sdk.errors import StoreBusy, UnknownType
 from memories_sdk.memory import MAX_BODY_BYTES
+from memories_sdk.search import searcher
 
 
 @pytest.fixture(params=["small", "large"])
 def shelf(request, store, alice, monkeypatch):
     """An empty shelf that is searched in memory, or by its index on disk."""
     if request.param == "large":
-        monkeypatch.setattr(search, "SMALL", 0)
+        monkeypatch.setattr(searcher, "SMALL", 0)
     return store.scope(acting_as=alice)
 
 
@@ -193,7 +194,7 @@ def test_types_outside_the_scope_are_not_found(store, alice):
 
 def test_other_shelves_have_no_part_in_a_score(store, monkeypatch):
     """The same shelf gives the same hits and scores, however many others there are."""
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(searcher, "SMALL", 0)
     acme = store.scope(acting_as=store.principals.user("acme"))
     corp = store.scope(acting_as=store.principals.user("acme-corp"))
     for number in range(12):
@@ -212,7 +213,7 @@ def test_index_gives_what_memory_gives(store, alice, monkeypatch):
     for number in range(50):
         shelf.save(f"m{number}", "context", f"gauge {number} reads {number * 7 % 50} litres")
     small = [(hit.memory.name, hit.score) for hit in shelf.search("gauge reads litres 21")]
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(searcher, "SMALL", 0)
     large = [(hit.memory.name, hit.score) for hit in shelf.search("gauge reads litres 21")]
     assert small == large
 
@@ -226,7 +227,7 @@ def test_index_is_made_by_a_search_and_not_by_a_save(tmp_path, monkeypatch):
         shelf.search("roses")
         tables = "SELECT count(*) FROM sqlite_master WHERE name LIKE 'search_%'"
         assert file.execute(tables).fetchone() == (0,)
-        monkeypatch.setattr(search, "SMALL", 0)
+        monkeypatch.setattr(searcher, "SMALL", 0)
         shelf.save("m", "context", "roses")
         assert file.execute(tables).fetchone() == (0,)
         shelf.search("roses")
@@ -240,7 +241,7 @@ def test_index_is_made_by_a_search_and_not_by_a_save(tmp_path, monkeypatch):
 
 def test_search_does_not_wait_for_a_writer(store, alice, monkeypatch):
     """While somebody else writes, what the index lacks is read from the bodies."""
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(searcher, "SMALL", 0)
     shelf = store.scope(acting_as=alice)
     shelf.save("old", "context", "roses")
     shelf.save("changed", "context", "roses")
@@ -251,7 +252,7 @@ def test_search_does_not_wait_for_a_writer(store, alice, monkeypatch):
     def busy(_database, _scope_key):
         raise StoreBusy(0.2)
 
-    monkeypatch.setattr(search.word_index, "bring_up", busy)
+    monkeypatch.setattr(searcher.word_index, "bring_up", busy)
     assert sorted(names(shelf.search("roses"))) == ["new", "old"]
     assert names(shelf.search("lilies")) == ["new"]
     assert names(shelf.search("tulips")) == ["changed"]
@@ -261,9 +262,9 @@ def test_file_that_cannot_be_written_is_searched(tmp_path, monkeypatch):
     """A store without the right to write finds all the same."""
     if os.geteuid() == 0:
         monkeypatch.setattr(
-            search.word_index, "bring_up", lambda *_: (_ for _ in ()).throw(StoreBusy(0))
+            searcher.word_index, "bring_up", lambda *_: (_ for _ in ()).throw(StoreBusy(0))
         )
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(searcher, "SMALL", 0)
     path = tmp_path / "memories.db"
     with MemoryStore(path) as store:
         shelf = store.scope(acting_as=store.principals.user("alice"))
@@ -275,7 +276,7 @@ def test_file_that_cannot_be_written_is_searched(tmp_path, monkeypatch):
 
 def test_broken_index_raises(store, alice, monkeypatch):
     """An error of the engine is an error of the search, never an empty answer."""
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(searcher, "SMALL", 0)
     shelf = store.scope(acting_as=alice)
     shelf.save("n", "context", "roses")
     shelf.search("roses")
@@ -288,13 +289,13 @@ def test_broken_index_raises(store, alice, monkeypatch):
 
 def test_erased_shelf_leaves_no_word(store, alice, monkeypatch):
     """A shelf taken out of the index leaves nothing there, and comes back by the next search."""
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(searcher, "SMALL", 0)
     shelf = store.scope(acting_as=alice)
     shelf.save("n", "context", "sesame")
     assert shelf.search("sesame").total == 1
     database: Database = shelf._setting.database
     with database.write() as connection:
-        search.word_index.erase(connection, shelf.key)
+        searcher.word_index.erase(connection, shelf.key)
         left = connection.execute("SELECT term FROM search_counts").fetchall()
     assert left == []
     assert shelf.search("sesame").total == 1
@@ -327,7 +328,7 @@ def test_any_text_can_be_stored_and_sought(bodies, query):
         for number, body in enumerate(bodies):
             shelf.save(f"m{number}", "context", body.replace("\0", ""))
         small = set(names(shelf.search(query)))
-        patch.setattr(search, "SMALL", 0)
+        patch.setattr(searcher, "SMALL", 0)
         large = set(names(shelf.search(query)))
     assert large <= small
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memories_sdk import Conflict, InvalidInput, MemoryStore, NotFound, search
+from memories_sdk import Conflict, InvalidInput, MemoryStore, NotFound
+from memories_sdk.search import searcher
 from memories_sdk.timeline import MARK
 
 
@@ -149,7 +150,7 @@ def test_redaction_leaves_no_byte_in_the_file(tmp_path):
 
 def test_redaction_empties_the_search_index_too(tmp_path, monkeypatch):
     """Words of a shelf that is searched by an index on disk do not stay in it."""
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(searcher, "SMALL", 0)
     with MemoryStore(tmp_path / "store.db") as store:
         scope = store.scope(acting_as=store.principals.user("alice"))
         scope.save("kept", "plan", "the word xylofonkey stands here")
