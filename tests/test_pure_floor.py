@@ -66,6 +66,7 @@ HEAD = MemoryHead(
     expires_at=None,
     created_at=NOW,
     updated_at=NOW,
+    untrusted=False,
 )
 SMALL_TEXT = st.text("ab\n", max_size=12)
 

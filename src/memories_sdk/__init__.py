@@ -23,6 +23,7 @@ from memories_sdk.memory import (
     Vocabulary,
 )
 from memories_sdk.principals import Agent, Principal
+from memories_sdk.quota import Quota
 from memories_sdk.scope import Scope
 from memories_sdk.store import MemoryStore
 from memories_sdk.tools import MemoryTools, ToolResult
@@ -46,6 +47,7 @@ __all__ = [
     "MemoryTools",
     "NotFound",
     "Principal",
+    "Quota",
     "Scope",
     "StorageError",
     "ToolResult",

@@ -40,6 +40,7 @@ class Draft:
     tags: tuple[str, ...] | Unset = UNSET
     pinned: bool | Unset = UNSET
     expires_at: datetime | Unset | None = UNSET
+    untrusted: bool | Unset = UNSET
     derived: str | None = None
 
     @classmethod
@@ -55,6 +56,7 @@ class Draft:
         tags: Sequence[str] | Unset = UNSET,
         pinned: bool | Unset = UNSET,
         expires_at: datetime | Unset | None = UNSET,
+        untrusted: bool | Unset = UNSET,
     ) -> Draft:
         """Return the draft of a memory of that vocabulary.
 
@@ -70,8 +72,9 @@ class Draft:
             summary=summary if written else normal_summary(summary),
             order=order if isinstance(order, Unset) else checked_order(order),
             tags=tags if isinstance(tags, Unset) else normal_tags(tags, vocabulary),
-            pinned=pinned if isinstance(pinned, Unset) else _checked_flag(pinned),
+            pinned=_checked_flag(pinned, "pinned"),
             expires_at=expires_at if isinstance(expires_at, Unset) else checked_time(expires_at),
+            untrusted=_checked_flag(untrusted, "untrusted"),
             derived=None if isinstance(body, Unset) else derived_summary(body),
         )
 
@@ -120,6 +123,7 @@ class Draft:
             tags=memory.tags if isinstance(self.tags, Unset) else self.tags,
             pinned=memory.pinned if isinstance(self.pinned, Unset) else self.pinned,
             expires_at=memory.expires_at if isinstance(self.expires_at, Unset) else self.expires_at,
+            untrusted=memory.untrusted if isinstance(self.untrusted, Unset) else self.untrusted,
             version=memory.version + 1,
             updated_at=now,
         )
@@ -145,10 +149,10 @@ class Draft:
         return self.summary or None, False
 
 
-def _checked_flag(value: object) -> bool:
-    if not isinstance(value, bool):
+def _checked_flag(value: object, field: str) -> bool | Unset:
+    if not isinstance(value, bool | Unset):
         raise InvalidInput(
-            "pinned must be True or False.", field="pinned", suggestion="Leave it out to keep it."
+            f"{field} must be True or False.", field=field, suggestion="Leave it out to keep it."
         )
     return value
 

@@ -12,13 +12,15 @@
     ├── Conflict                        the stored state does not allow it any more
     │   ├── EditConflict                the version the caller saw is not the current one
     │   ├── NameTaken                   another memory, or agent, has that name
-    │   └── MemoryOff                   memory is switched off on this shelf
+    │   ├── MemoryOff                   memory is switched off on this shelf
+    │   └── QuotaExceeded               the principal has, or writes, as much as it may
     ├── StorageError                    the database could not do it; nothing was written
     │   ├── StoreBusy (TimeoutError)    another writer held the lock for the whole wait
     │   ├── StorageFull                 no room on the device
     │   ├── StoreReadOnly               the file or its directory cannot be written
     │   ├── StoreDamaged                the file is not a database, or is corrupt
     │   ├── StoreUnavailable            the file cannot be opened or read
+    │   ├── WrongKey                    the store is encrypted, and not with this key
     │   ├── SchemaMismatch              the tables are newer than, or foreign to, this release
     │   └── StoreClosed                 the store was closed
     └── MissingExtra (ImportError)      an optional part is not installed
@@ -230,6 +232,25 @@ class MemoryOff(Conflict):
         )
 
 
+class QuotaExceeded(Conflict):
+    """The principal has, or writes, as much as it may; nothing of the call was written.
+
+    Attributes:
+        quota: "memories", "bytes" or "writes per minute".
+        limit: The most that is allowed.
+    """
+
+    code = "quota_exceeded"
+
+    def __init__(self, quota: str, *, limit: int, suggestion: str) -> None:
+        super().__init__(
+            f"The quota of {limit:,} {quota} is used up; nothing was written.",
+            suggestion=suggestion,
+        )
+        self.quota = quota
+        self.limit = limit
+
+
 class StorageError(MemoriesError):
     """The database could not do it; nothing of the call was written."""
 
@@ -271,6 +292,12 @@ class StoreUnavailable(StorageError):
     """The database file cannot be opened or read."""
 
     code = "unavailable"
+
+
+class WrongKey(StorageError):
+    """The store is encrypted with another key, or with one where none was given, or not at all."""
+
+    code = "wrong_key"
 
 
 class SchemaMismatch(StorageError):

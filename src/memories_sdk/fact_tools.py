@@ -107,6 +107,7 @@ def item(memory: Memory) -> dict[str, object]:
         **said,
         "value": said | times,
         "updated_at": times["updated_at"],
+        **({"untrusted": True} if memory.untrusted else {}),
     }
 
 
@@ -247,12 +248,14 @@ def _lines(memories: Sequence[Memory], total: int) -> str:
     lines = ["Memory listed."]
     room = MAX_TEXT
     for memory in memories:
-        fact = {
+        fact: dict[str, object] = {
             "type": memory.type,
             "key": memory.name,
             "text": memory.content,
             "tags": list(memory.tags),
         }
+        if memory.untrusted:
+            fact = {"untrusted": True, **fact}
         line = json.dumps(fact, ensure_ascii=False).translate(_LINE_ENDS)
         room -= len(line) + 1
         if room < 0:

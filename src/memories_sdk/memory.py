@@ -39,6 +39,9 @@ MAX_ORDER: Final = 2**53 - 1
 LONGEST_SPELLED: Final = 4_000
 """Longer names are refused unread: spelling them takes its time for each character."""
 
+UNTRUSTED: Final = "(untrusted)"
+"""What stands before a memory that a reader does not trust, wherever an agent reads it."""
+
 COUNTED_MATCHES: Final = 10_000
 SHOWN_MATCHES: Final = 10
 SHOWN_NAMES: Final = 5
@@ -128,6 +131,7 @@ class MemoryHead:
         version: 1 at first, one more with each change. Moving is not a change.
         size: Length of the body in bytes of UTF-8.
         created_at: UTC, to the microsecond; so are `updated_at` and `expires_at`.
+        untrusted: Whether a reader marked it: agents then get it with a label, as quoted matter.
     """
 
     id: UUID
@@ -146,12 +150,16 @@ class MemoryHead:
     expires_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    untrusted: bool
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r} ({self.type}) v{self.version}>"
 
     def __str__(self) -> str:
-        return f"[{self.name}] [{self.type}]" + (f" — {self.summary}" if self.summary else "")
+        label = f"{UNTRUSTED} " if self.untrusted else ""
+        return f"{label}[{self.name}] [{self.type}]" + (
+            f" — {self.summary}" if self.summary else ""
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -17,6 +17,9 @@ from memories_sdk.memory import Memory, MemoryHead
 Row = Sequence[Any]
 Parameters = dict[str, object]
 
+HEAD: Final = len(MemoryHead.__dataclass_fields__)
+"""Columns of a head; the body stands behind them."""
+
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 IMAGE_FIELDS: Final = (
@@ -28,6 +31,7 @@ IMAGE_FIELDS: Final = (
     "pinned",
     "order",
     "expires_at",
+    "untrusted",
     "content",
 )
 """The fields that a before-image may hold, and that a restore brings back."""
@@ -67,8 +71,8 @@ def to_head(row: Row) -> MemoryHead:
 def to_memory(row: Row) -> Memory:
     """Return a memory from a row of `HEAD_COLUMNS`, the body and what else stands there."""
     memory = _new(_OpenMemory)
-    _fill(memory, row[:16])
-    memory.content = row[16]
+    _fill(memory, row[:HEAD])
+    memory.content = row[HEAD]
     memory.__class__ = Memory
     sealed: Memory = memory
     return sealed
@@ -92,6 +96,7 @@ def _fill(head: Any, row: Row) -> None:  # noqa: ANN401
         expires,
         created,
         updated,
+        untrusted,
     ) = row
     head.id = to_id(id)
     head.summary_derived = derived == 1
@@ -100,6 +105,7 @@ def _fill(head: Any, row: Row) -> None:  # noqa: ANN401
     head.expires_at = None if expires is None else to_time(expires)
     head.created_at = since = to_time(created)
     head.updated_at = since if updated == created else to_time(updated)
+    head.untrusted = untrusted == 1
 
 
 def to_id(value: bytes) -> UUID:
@@ -136,6 +142,7 @@ def columns(memory: Memory) -> Parameters:
         "size": memory.size,
         "expires_at": None if memory.expires_at is None else from_time(memory.expires_at),
         "updated_at": from_time(memory.updated_at),
+        "untrusted": int(memory.untrusted),
     }
 
 
@@ -159,7 +166,10 @@ def state_digest(values: Parameters, body: bytes) -> bytes:
 
     The place may change without a revision of its own, when another memory is moved.
     """
-    written = _written({name: values[name] for name in _LASTING})
+    lasting = {name: values[name] for name in _LASTING}
+    if values["untrusted"]:
+        lasting["untrusted"] = 1  # only then: what was sealed before there was the mark still holds
+    written = _written(lasting)
     return hashlib.sha256(written.encode() + b"\0" + body).digest()
 
 

@@ -30,6 +30,7 @@ from memories_sdk.memory import (
     normal_name,
 )
 from memories_sdk.merge import merge
+from memories_sdk.quota import check_quota
 from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
 from memories_sdk.visit import Change, Visit
@@ -65,6 +66,7 @@ class Scope(ScopeReader):
         tags: Sequence[str] | Unset = UNSET,
         pinned: bool | Unset = UNSET,
         expires_at: datetime | Unset | None = UNSET,
+        untrusted: bool | Unset = UNSET,
         expected_version: int | None = None,
         new_order: int | Unset = UNSET,
     ) -> Saved:
@@ -80,6 +82,7 @@ class Scope(ScopeReader):
             tags: At most 32 of at most 64 characters.
             pinned: Whether it comes first in a prompt.
             expires_at: The moment at which it vanishes; None for never.
+            untrusted: Whether agents get it with a label only, as quoted matter.
             expected_version: See the class; with no such memory, any version is stale.
             new_order: Place of a new memory alone, for a door that does not put it last.
 
@@ -97,6 +100,7 @@ class Scope(ScopeReader):
             tags=tags,
             pinned=pinned,
             expires_at=expires_at,
+            untrusted=untrusted,
         )
         expected = checked_version(expected_version)
         self._admit(type, draft.texts() | {"name": name})
@@ -122,6 +126,7 @@ class Scope(ScopeReader):
         tags: Sequence[str] | Unset = UNSET,
         pinned: bool | Unset = UNSET,
         expires_at: datetime | Unset | None = UNSET,
+        untrusted: bool | Unset = UNSET,
     ) -> Memory:
         """Create a memory; the arguments are those of `save`.
 
@@ -139,6 +144,7 @@ class Scope(ScopeReader):
             tags=tags,
             pinned=pinned,
             expires_at=expires_at,
+            untrusted=untrusted,
         )
         self._admit(type, draft.texts() | {"name": name})
         with self._writing(taken=f"A memory [{name}] (type={type}) is there already.") as shelf:
@@ -156,6 +162,7 @@ class Scope(ScopeReader):
         tags: Sequence[str] | Unset = UNSET,
         pinned: bool | Unset = UNSET,
         expires_at: datetime | Unset | None = UNSET,
+        untrusted: bool | Unset = UNSET,
         expected_version: int | None = None,
     ) -> Memory:
         """Change fields of a memory, its name and type among them; what is left out stays.
@@ -182,6 +189,7 @@ class Scope(ScopeReader):
             tags=tags,
             pinned=pinned,
             expires_at=expires_at,
+            untrusted=untrusted,
         )
         moved = seen.type not in vocabulary.types
         kept: dict[str, str] = {}
@@ -452,7 +460,14 @@ class Scope(ScopeReader):
 
     def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Change:
         transaction = self._setting.database.write(taken=taken, erasing=erasing)
-        return Change(transaction, self._shelf, self._setting.plugins)
+        return Change(transaction, self._shelf, self._setting.plugins, self._check_quota)
+
+    def _check_quota(self, shelf: Shelf) -> None:
+        quota = self._setting.quota
+        if quota is not None and (
+            usage := shelf.usage(self.principal.id, quota.writes_per_minute or 0)
+        ):
+            check_quota(quota, usage)
 
     def _admit(self, type: str, texts: Mapping[str, str]) -> None:
         """Ask the guards. They may be slow: not while others wait for the lock."""

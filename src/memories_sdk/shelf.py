@@ -14,7 +14,8 @@ from uuid6 import UUID
 from memories_sdk import statements as sql
 from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
-from memories_sdk.principals import ScopeKind
+from memories_sdk.principals import ScopeKind, scope_key
+from memories_sdk.quota import MINUTE, Usage
 from memories_sdk.rows import (
     Parameters,
     body_digest,
@@ -78,9 +79,32 @@ class Shelf:
         self._source = source
         self._seal: bytes | None = None
         self._first: int | None = None
+        self._grown = [0, 0]
         self.undoing: int | None = None
         self.recorded: list[Revision] | None = None
         self.now = now
+
+    def usage(self, principal_id: int, writes: int) -> Usage | None:
+        """Return what the principal has on all its shelves; None when nothing was written.
+
+        Args:
+            principal_id: Whose shelf this is.
+            writes: Most verbs of the last minute that matter.
+        """
+        if self._first is None:
+            return None
+        agents = self._connection.execute(sql.AGENTS_OF, {"principal_id": principal_id}).fetchall()
+        keys = [scope_key(principal_id=principal_id)]
+        keys += [scope_key(agent_id=agent[0]) for agent in agents]
+        memories = size = recent = 0
+        since = from_time(self.now - MINUTE)
+        for key in keys:
+            at = {"scope_key": key, "limit": writes + 1}
+            count, length = self._connection.execute(sql.USED, at).fetchone()
+            memories, size = memories + count, size + length
+            times = self._connection.execute(sql.WRITES, at).fetchall()
+            recent += sum(time > since for (time,) in times)
+        return Usage((memories, self._grown[0]), (size, self._grown[1]), recent)
 
     @property
     def enabled(self) -> bool:
@@ -171,6 +195,7 @@ class Shelf:
         digest = body_digest(memory.content)
         body = {"row": row, "content": memory.content, "sha256": digest}
         self._connection.execute(sql.INSERT_BODY, body)
+        self._grow(1, memory.size)
         self._record(action, memory, {}, state_digest(parameters, digest))
         return memory
 
@@ -194,6 +219,7 @@ class Shelf:
             expires_at=None,
             created_at=self.now,
             updated_at=self.now,
+            untrusted=False,
             content="",
         )
 
@@ -223,12 +249,14 @@ class Shelf:
         if "content" in before:
             body = {"row": old.row, "content": new.content, "sha256": digest}
             self._connection.execute(sql.UPDATE_BODY, body)
+        self._grow(0, new.size - old.memory.size)
         self._record(action, new, before, state_digest(values, digest))
         return new
 
     def remove(self, stored: Stored, action: Action = "delete") -> None:
         """Delete a memory; its revision keeps all of it."""
         self._connection.execute(sql.DELETE, {"scope_key": self._owner.key, "row": stored.row})
+        self._grow(-1, -stored.memory.size)
         gone = replace(stored.memory, version=stored.memory.version + 1)
         self._record(action, gone, image(stored.memory, None), None)
 
@@ -306,6 +334,10 @@ class Shelf:
             "new_redacted": redacted,
         }
         self._connection.execute(sql.REWRITE_IMAGE, parameters)
+
+    def _grow(self, memories: int, size: int) -> None:
+        self._grown[0] += memories
+        self._grown[1] += size
 
     def _one(self, statement: str, **parameters: object) -> Stored | None:
         row = self._connection.execute(statement, self._key | parameters).fetchone()

@@ -126,6 +126,9 @@ def recent(types: int) -> str:
     return compiled(statement.limit(bindparam("limit")).offset(bindparam("skipped")))
 
 
+USED: Final = compiled(
+    select(func.count(), func.coalesce(func.sum(memories.c.size), _NONE)).where(_shelf)
+)
 LAST_POSITION: Final = compiled(select(func.max(memories.c.position)).where(_shelf))
 INSERT: Final = compiled(
     insert(memories).values({c.name: bindparam(c.name) for c in memories.c if c.name != "row"})
@@ -143,6 +146,7 @@ _CONTAINED: Final = (
     "size",
     "expires_at",
     "updated_at",
+    "untrusted",
 )
 
 
@@ -232,6 +236,13 @@ CHAIN: Final = compiled(
     select(*(revisions.c[name] for name in (*FACTS, *_IMAGE, "after", "seal"))).order_by(
         revisions.c.scope_key, revisions.c.seq
     )
+)
+WRITES: Final = compiled(
+    select(revisions.c.at)
+    .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.part_of.is_(None))
+    .order_by(revisions.c.seq.desc())
+    .limit(bindparam("limit"))
+    .offset(_NONE)
 )
 HISTORY: Final = compiled(
     select(*REVISION_COLUMNS)

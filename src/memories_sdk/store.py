@@ -32,6 +32,7 @@ from memories_sdk.principals import (
     may_control,
     may_see,
 )
+from memories_sdk.quota import Quota
 from memories_sdk.reader import missing_agent
 from memories_sdk.rows import from_time
 from memories_sdk.scope import Scope
@@ -60,6 +61,7 @@ class MemoryStore:
             saves when the power goes.
         timeout: Longest wait for another writer, in seconds, before `StoreBusy`.
         vocabularies: The types that shelves take; no type may stand in two of them.
+        quota: What each principal may keep and write; no limit when left out.
         clock: Where times come from; an aware datetime in UTC. For tests and examples.
         ids: Where ids come from. For tests and examples.
 
@@ -76,6 +78,7 @@ class MemoryStore:
         durability: Durability = "full",
         timeout: float = 30.0,
         vocabularies: Sequence[Vocabulary] = (DOCUMENTS, FACTS),
+        quota: Quota | None = None,
         clock: Clock | None = None,
         ids: Callable[[], UUID] | None = None,
     ) -> None:
@@ -101,6 +104,7 @@ class MemoryStore:
             ids or Uuid7(),
             types,
             self.plugins,
+            quota=quota,
         )
         self.principals = Principals(self._setting)
         self.agents = Agents(self._setting)

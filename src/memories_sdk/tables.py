@@ -17,7 +17,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 metadata = MetaData(
     naming_convention={
@@ -82,7 +82,10 @@ class AgentRow(Table, table=True):
 
 
 class MemoryRow(Table, table=True):
-    """A memory without its body: times in microseconds since 1970 (UTC), tags as a JSON list."""
+    """A memory without its body: times in microseconds since 1970 (UTC), tags as a JSON list.
+
+    `untrusted` stands last, where a migration can add it.
+    """
 
     __tablename__ = "memories"
     __table_args__ = (
@@ -121,6 +124,7 @@ class MemoryRow(Table, table=True):
     expires_at: int | None = None
     created_at: int
     updated_at: int
+    untrusted: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
 
 
 class BodyRow(Table, table=True):

@@ -14,6 +14,7 @@ from memories_sdk.database import Database, Transaction
 from memories_sdk.errors import MemoryOff
 from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Vocabulary
+from memories_sdk.quota import Quota
 from memories_sdk.shelf import Shelf
 
 
@@ -27,6 +28,7 @@ class Setting:
         vocabularies: The types that shelves take.
         plugins: Who looks at writes, and who hears of changes.
         narrowed: Whether the vocabularies are fewer than the store's.
+        quota: What each principal may keep and write, where that is limited.
     """
 
     database: Database
@@ -35,6 +37,7 @@ class Setting:
     vocabularies: tuple[Vocabulary, ...]
     plugins: Plugins
     narrowed: bool = False
+    quota: Quota | None = None
 
 
 class Visit:
@@ -71,15 +74,17 @@ class Visit:
 class Change(Visit):
     """A visit that writes, to a shelf that is switched on; listeners hear of it afterwards."""
 
-    __slots__ = ("_plugins", "_visited")
+    __slots__ = ("_check", "_plugins", "_visited")
 
     def __init__(
         self,
         transaction: Transaction,
         shelf: Callable[[sqlite3.Connection], Shelf],
         plugins: Plugins,
+        check: Callable[[Shelf], None],
     ) -> None:
         super().__init__(transaction, shelf)
+        self._check = check
         self._plugins = plugins
         self._visited: Shelf | None = None
 
@@ -89,6 +94,12 @@ class Change(Visit):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is None and self._visited is not None:
+            try:
+                self._check(self._visited)
+            except BaseException as refused:
+                super().__exit__(type(refused), refused, refused.__traceback__)
+                raise
         super().__exit__(kind, error, trace)
         if kind is None and self._visited is not None and self._visited.recorded:
             self._plugins.announce(tuple(self._visited.recorded))

@@ -146,6 +146,7 @@ def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
         tags=["a"],
         pinned=True,
         expires_at=moment,
+        untrusted=False,
         expected_version=1,
         new_order=0,
     )
@@ -174,7 +175,7 @@ def values(memory: Memory) -> None:
     assert_type((memory.principal_id, memory.agent_id), tuple[int | None, int | None])
     assert_type((memory.name, memory.content, memory.summary), tuple[str, str, str | None])
     assert_type((memory.tags, memory.pinned, memory.order), tuple[tuple[str, ...], bool, int])
-    assert_type((memory.version, memory.size), tuple[int, int])
+    assert_type((memory.version, memory.size, memory.untrusted), tuple[int, int, bool])
     assert_type((memory.created_at, memory.expires_at), tuple[datetime, datetime | None])
 
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from memories_sdk import display
-from memories_sdk.memory import Memory, MemoryHead
+from memories_sdk.memory import UNTRUSTED, Memory, MemoryHead
 from memories_sdk.search.passages import Sentence, excerpt, sentences
 
 LEAD: Final = "MEMORY_CONTEXT="
@@ -42,9 +42,13 @@ class Recalled:
 
     @property
     def line(self) -> str:
-        """The entry as it stands in the prompt: `[type/name] text (tags: a, b)`."""
+        """The entry as it stands in the prompt: `[type/name] text (tags: a, b)`.
+
+        Before one that a reader does not trust stands `(untrusted)`, which no text can take away.
+        """
+        label = f"{UNTRUSTED} " if self.memory.untrusted else ""
         tags = f" (tags: {', '.join(self.memory.tags)})" if self.memory.tags else ""
-        return f"[{self.memory.type}/{self.memory.name}] {self.text}{tags}"
+        return f"{label}[{self.memory.type}/{self.memory.name}] {self.text}{tags}"
 
     def __repr__(self) -> str:
         short = ", shortened" if self.shortened else ""

@@ -303,6 +303,7 @@ def _carry_over(source: Scope, target: Scope, id: str, version: int) -> None:
         summary=DERIVED if memory.summary_derived else memory.summary,
         tags=memory.tags,
         pinned=memory.pinned,
+        untrusted=memory.untrusted,
         expires_at=memory.expires_at,
     )
     try:
