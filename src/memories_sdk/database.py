@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from contextlib import closing, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, NoReturn
@@ -97,10 +98,20 @@ class Database:
         return Transaction(self, _WRITING, ("COMMIT",), taken)
 
     def copy(self, target: Path) -> None:
-        """Copy the database to a new file, readable by its owner alone."""
-        _create_private(target)
-        with self.read() as connection, closing(sqlite3.connect(target)) as copy:
-            connection.backup(copy)
+        """Copy the database to a new file, readable by its owner alone.
+
+        It gets its name when it is whole and on the device: a program that dies in between leaves
+        no half copy that looks like a good one.
+        """
+        part = target.with_name(f"{target.name}.{os.getpid()}-{time.monotonic_ns()}.part")
+        _create_private(part)
+        try:
+            with self.read() as connection, closing(sqlite3.connect(part)) as copy:
+                connection.backup(copy)
+            part.rename(target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
         _sync_directory(target.parent)
 
     def close(self) -> None:
@@ -167,14 +178,18 @@ class Database:
         try:
             # Before the switch to WAL, which writes into the head of the file.
             with self.read() as connection:
-                known = _check_schema(connection)
+                version = _schema_version(connection)
             if self.path != IN_MEMORY:
                 with self.read() as connection:
                     self._switch_to_wal(connection)
-            if not known:
+            if version is None:
                 with self.write() as connection:
-                    if not _check_schema(connection):
+                    version = _schema_version(connection)
+                    if version is None:
                         _create_schema(connection)
+                        version = SCHEMA_VERSION
+            if version < SCHEMA_VERSION:
+                self._migrate()
         except BaseException:
             self.close()
             raise
@@ -182,6 +197,32 @@ class Database:
             # Without it a power cut can bring back the journal of the switch to WAL and take the
             # fresh database away.
             _sync_directory(Path(self.path).parent)
+
+    def _migrate(self) -> None:
+        """Lead an older file to this release's tables, all the way or not at all.
+
+        The lock is taken first: of several programs that open the file at once, one migrates. A
+        copy of the old file stays beside it, unless the file stayed old itself.
+        """
+        from memories_sdk import migrations  # noqa: PLC0415 -- Alembic, while a step is pending
+
+        copy = _copy_before(Path(self.path), datetime.now(UTC))
+
+        def prepare() -> int:
+            with self.read() as connection:
+                version = _schema_version(connection) or 0
+            if version < SCHEMA_VERSION:
+                self.copy(copy)
+            return version
+
+        try:
+            # A table that is built anew is dropped in between; what refers to it must not go too.
+            off, on = ("PRAGMA foreign_keys=OFF",), ("PRAGMA foreign_keys=ON",)
+            with Transaction(self, off, on) as connection:
+                migrations.migrate_embedded(connection, prepare)
+        except BaseException:
+            copy.unlink(missing_ok=True)
+            raise
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
         deadline = time.monotonic() + self.timeout
@@ -318,8 +359,14 @@ def _sync_directory(directory: Path) -> None:
             os.close(handle)
 
 
-def _check_schema(connection: sqlite3.Connection) -> bool:
-    """Tell whether our tables are there.
+def _copy_before(path: Path, now: datetime) -> Path:
+    """Return where the copy is kept that is made before a migration."""
+    moment = now.strftime("%Y%m%dT%H%M%S.%fZ")
+    return path.with_name(f"{path.stem}.before-v{SCHEMA_VERSION}-{moment}.db")
+
+
+def _schema_version(connection: sqlite3.Connection) -> int | None:
+    """Return the version of our tables, or None where there are none.
 
     Raises:
         SchemaMismatch: They are newer than this release, or another program's.
@@ -328,7 +375,7 @@ def _check_schema(connection: sqlite3.Connection) -> bool:
     if SchemaRow.__tablename__ not in names:
         if foreign := names & metadata.tables.keys():
             raise _foreign_table(min(foreign))
-        return False
+        return None
     row = connection.execute("SELECT version FROM memory_schema WHERE id = 1").fetchone()
     if row is None or type(row[0]) is not int:
         raise _foreign_table(SchemaRow.__tablename__)
@@ -337,7 +384,7 @@ def _check_schema(connection: sqlite3.Connection) -> bool:
             f"This file has schema {row[0]}; this release knows schema {SCHEMA_VERSION}.",
             suggestion="Install a newer memories-sdk; the file was not touched.",
         )
-    return True
+    return int(row[0])
 
 
 def _foreign_table(name: str) -> SchemaMismatch:

@@ -37,6 +37,9 @@ Place = tuple[int, str, bytes]
 PLACED: Final = frozenset({"type", "name", "order"})
 """The fields that stand in an index."""
 
+NAMING: Final = frozenset({"type", "name"})
+"""The fields that agents know a memory by."""
+
 
 class Owner(NamedTuple):
     """Whose shelf it is: exactly one of the two ids is set."""
@@ -196,7 +199,7 @@ class Shelf:
         body = {"row": row, "content": memory.content, "sha256": digest}
         self._connection.execute(sql.INSERT_BODY, body)
         self._grow(1, memory.size)
-        self._record(action, memory, {}, state_digest(parameters, digest))
+        self._record(action, memory, {}, state_digest(parameters, digest), named=True)
         return memory
 
     def new(self, id: UUID, name: str, type: str) -> Memory:
@@ -250,7 +253,8 @@ class Shelf:
             body = {"row": old.row, "content": new.content, "sha256": digest}
             self._connection.execute(sql.UPDATE_BODY, body)
         self._grow(0, new.size - old.memory.size)
-        self._record(action, new, before, state_digest(values, digest))
+        named = not before.keys().isdisjoint(NAMING)
+        self._record(action, new, before, state_digest(values, digest), named=named)
         return new
 
     def remove(self, stored: Stored, action: Action = "delete") -> None:
@@ -355,6 +359,8 @@ class Shelf:
         memory: Memory | None,
         before: Mapping[str, object],
         after: bytes | None,
+        *,
+        named: bool = False,
     ) -> None:
         """Append a revision, bound to the one before it on the shelf."""
         facts: Parameters = {
@@ -370,6 +376,7 @@ class Shelf:
         }
         entry = to_entry(facts, before, after, self._previous_seal())
         entry |= {"part_of": self._first, "undoes": self.undoing, "operation": None}
+        entry["named"] = 1 if named else None
         seq = self._connection.execute(sql.INSERT_REVISION, entry).lastrowid
         self._seal = entry["seal"]
         if self.recorded is not None:

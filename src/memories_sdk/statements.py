@@ -272,6 +272,7 @@ LAST_NAMED: Final = compiled(
         revisions.c.scope_key == bindparam("scope_key"),
         revisions.c.type == bindparam("type"),
         revisions.c.name == bindparam("name"),
+        revisions.c.named == literal_column("1"),
     )
     .order_by(revisions.c.seq.desc())
     .limit(literal_column("1"))

@@ -144,7 +144,8 @@ class RevisionRow(Table, table=True):
     `part_of` is the first revision of a verb that wrote several, `undoes` the first of the verb
     that it takes back. `operation` is the caller's key
     against doing a thing twice. `after` digests the state that the change left, `redacted` what
-    stood in a before-image that was blotted out, and `seal` all of it with the seal before.
+    stood in a before-image that was blotted out, and `seal` all of it with the seal before. `named`
+    is 1 where the change gave the memory its name.
     """
 
     __tablename__ = "memory_revisions"
@@ -159,6 +160,18 @@ class RevisionRow(Table, table=True):
             sqlite_where=column("operation").is_not(None),  # few writes carry a key
         ),
         Index(None, "undoes", sqlite_where=column("undoes").is_not(None)),
+        # Who had a name last: only the revisions that gave one to a memory.
+        Index(
+            "ix_memory_revisions_named",
+            *("scope_key", "type", "name", "seq"),
+            sqlite_where=text("named = 1"),
+        ),
+        # What was deleted.
+        Index(
+            "ix_memory_revisions_endings",
+            *("scope_key", "seq"),
+            sqlite_where=text("action IN ('delete', 'clear', 'expire')"),
+        ),
     )
     seq: int | None = Field(default=None, primary_key=True)
     memory_id: bytes | None = Field(default=None, sa_type=LargeBinary)
@@ -178,6 +191,7 @@ class RevisionRow(Table, table=True):
     after: bytes | None = Field(default=None, sa_type=LargeBinary)
     redacted: bytes | None = Field(default=None, sa_type=LargeBinary)
     seal: bytes = Field(sa_type=LargeBinary)
+    named: int | None = None
 
 
 class ShelfRow(Table, table=True):
