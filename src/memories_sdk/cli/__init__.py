@@ -1,0 +1,18 @@
+"""The command line: `memories`, or `python -m memories_sdk`."""
+
+from __future__ import annotations
+
+import sys
+
+from memories_sdk.errors import MissingExtra
+
+
+def main() -> None:
+    """Run the command that the process was called with, and end the process."""
+    try:
+        from memories_sdk.cli.app import app  # noqa: PLC0415 - Typer comes with an extra
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("memories_sdk"):
+            raise
+        sys.exit(f"memories: {MissingExtra('The command line', 'cli')}")
+    app(prog_name="memories")

@@ -1,0 +1,289 @@
+"""The command line: answers, JSON shapes, exit codes, help, and what a refusal looks like."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+
+import pytest
+
+pytest.importorskip("typer", reason="install the extra `cli`")
+
+from typer.testing import CliRunner, Result
+
+from memories_sdk import MemoryStore
+from memories_sdk.cli.app import app
+from memories_sdk.cli.shapes import ErrorShape
+from memories_sdk.cli.shell import COMMANDS, EXIT_CODES, exit_code
+from memories_sdk.errors import MemoriesError
+
+ROOT = Path(__file__).parent.parent
+Run = Callable[..., Result]
+
+# For each command a call that works in the world of `run`.
+CALLS: dict[str, list[str]] = {
+    "list": ["list"],
+    "get": ["get", "voice"],
+    "history": ["history", "voice"],
+    "search": ["search", "British"],
+    "recall": ["recall", "British English"],
+    "save": ["save", "new", "--type", "plan", "--content", "text"],
+    "edit": ["edit", "voice"],
+    "replace": ["replace", "voice", "--find", "British", "--with", "Scottish"],
+    "delete": ["delete", "voice"],
+    "restore": ["restore", "gone"],
+    "principals list": ["principals", "list"],
+    "principals add": ["principals", "add", "dora"],
+    "principals remove-member": ["principals", "remove-member", "lab", "bob"],
+    "agents list": ["agents", "list"],
+    "agents add": ["agents", "add", "reader"],
+    "agents transfer": ["agents", "transfer", "writer", "lab"],
+    "verify": ["verify"],
+    "backup": ["backup", "{folder}/copy.db"],
+    "eval": ["eval", "{folder}/questions.jsonl"],
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Call the program as alice, in a store that holds a little of everything."""
+    place = tmp_path / "memories.db"
+    with MemoryStore(place, durability="process") as store:
+        alice, bob = store.principals.user("alice"), store.principals.user("bob")
+        store.principals.group("lab", owner=alice, members=[bob])
+        store.agents.create("writer", owner=alice)
+        shelf = store.scope(acting_as=alice)
+        shelf.save("voice", "context", "Answer in British English.\r\n")
+        shelf.save("gone", "plan", "old")
+        shelf.delete("gone", "plan")
+    (tmp_path / "questions.jsonl").write_text('{"question": "British?", "evidence": ["voice"]}\n')
+    monkeypatch.setenv("MEMORIES_URL", str(place))
+    monkeypatch.setenv("MEMORIES_USER", "alice")
+    monkeypatch.setenv("EDITOR", editor("Answer in Welsh."))
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    def call(*arguments: str, text: str | bytes | None = None) -> Result:
+        filled = [each.replace("{folder}", str(tmp_path)) for each in arguments]
+        return CliRunner().invoke(app, filled, input=text, prog_name="memories")
+
+    return call
+
+
+def editor(text: str) -> str:
+    """Return an editor that writes this text."""
+    program = "import pathlib, sys; pathlib.Path(sys.argv[2]).write_text(sys.argv[1])"
+    return f"{sys.executable} -c '{program}' '{text}'"
+
+
+def faults(value: Any, shape: Any, place: str = "$") -> list[str]:
+    """Return where a JSON value has another shape than is documented."""
+    if is_typeddict(shape):
+        hints = get_type_hints(shape)
+        if not isinstance(value, dict) or value.keys() != hints.keys():
+            return [f"{place}: keys of {shape.__name__} expected, got {value!r}"]
+        return [
+            it for key, hint in hints.items() for it in faults(value[key], hint, f"{place}.{key}")
+        ]
+    kind, arguments = get_origin(shape), get_args(shape)
+    if kind is list and isinstance(value, list):
+        return [it for each in value for it in faults(each, arguments[0], f"{place}[]")]
+    if kind is dict and isinstance(value, dict):
+        return [it for each in value.values() for it in faults(each, arguments[1], f"{place}{{}}")]
+    if arguments and kind not in (list, dict):
+        return min((faults(value, each, place) for each in arguments), key=len)
+    fits = shape is object or type(value) is shape or (shape is float and type(value) is int)
+    return [] if fits else [f"{place}: {value!r} is no {shape}"]
+
+
+each_command = pytest.mark.parametrize("name", COMMANDS)
+
+
+def test_every_command_has_a_call() -> None:
+    """A new command fails here until it is tried."""
+    assert CALLS.keys() == COMMANDS.keys()
+
+
+@each_command
+def test_help_tells_what_it_does_with_examples(run: Run, name: str) -> None:
+    """Whoever asks gets a sentence, every option with a word about it, and calls to copy."""
+    result = run(*name.split(), "--help")
+    assert result.exit_code == 0
+    for example in COMMANDS[name].examples:
+        assert f"memories {example}\n" in result.stdout
+    assert "--json" in result.stdout
+
+
+@each_command
+def test_json_has_the_documented_shape(run: Run, name: str) -> None:
+    """Programs find exactly the keys that the reference names, and nothing else is printed."""
+    result = run(*CALLS[name], "--json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    assert faults(json.loads(result.stdout), COMMANDS[name].shape) == []
+
+
+@each_command
+def test_text_answers_end_with_zero(run: Run, name: str) -> None:
+    """Without --json the same call works and says something."""
+    result = run(*CALLS[name])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "arguments"),
+    [
+        (2, "unknown_type", ["save", "a", "--type", "novel", "--content", "x"]),
+        (2, "invalid", ["save", "a", "--type", "plan"]),
+        (2, "anchor_not_found", ["replace", "voice", "--find", "z", "--with", ""]),
+        (2, "file", ["eval", "{folder}/missing.jsonl"]),
+        (2, "file", ["save", "a", "--type", "plan", "--file", "{folder}"]),
+        (3, "not_found", ["get", "vice"]),
+        (3, "not_found", ["list", "--as", "nobody"]),
+        (3, "not_found", ["list", "--agent", "nobody"]),
+        (4, "access_denied", ["list", "--principal", "others"]),
+        (5, "edit_conflict", ["delete", "voice", "--expected-version", "7"]),
+        (6, "unavailable", ["list", "--store", "{folder}/no/such/folder.db"]),
+    ],
+)
+def test_a_refusal_is_one_line_with_its_code(
+    run: Run, code: int, error: str, arguments: list[str]
+) -> None:
+    """A refusal names its code in the line, in the JSON and in the exit code; nothing else."""
+    told = run(*arguments)
+    assert (told.exit_code, told.stdout) == (code, "")
+    assert told.stderr.startswith(f"memories: {error}: ")
+    assert told.stderr.count("\n") == 1
+    programs = run(*arguments, "--json")
+    assert (programs.exit_code, programs.stdout) == (code, "")
+    refusal = json.loads(programs.stderr)["error"]
+    assert faults(refusal, ErrorShape) == []
+    assert refusal["code"] == error
+
+
+def test_every_error_has_an_exit_code() -> None:
+    """No refusal ends with a code that the help does not explain."""
+
+    def kinds(kind: type[MemoriesError]) -> set[type[MemoriesError]]:
+        return {kind}.union(*map(kinds, kind.__subclasses__()))
+
+    codes = {exit_code(kind.__new__(kind)) for kind in kinds(MemoriesError)}
+    assert codes == {1, 2, 3, 4, 5, 6}
+    assert codes <= EXIT_CODES.keys()
+
+
+def test_wrong_usage_ends_with_two(run: Run) -> None:
+    """An option that is missing or unknown is told by the parser, with the same exit code."""
+    assert run("save", "a").exit_code == 2
+    assert run("list", "--colour").exit_code == 2
+
+
+def test_a_body_comes_out_to_the_byte(run: Run) -> None:
+    """Carriage returns stay, and no line break is added."""
+    assert run("get", "voice").stdout_bytes == b"Answer in British English.\r\n"
+
+
+def test_a_body_goes_in_to_the_byte(run: Run, tmp_path: Path) -> None:
+    """From a file and from the input alike; what is no UTF-8 is refused and not guessed."""
+    body = "\ufeffé\r\nlast".encode()
+    (tmp_path / "body.md").write_bytes(body)
+    assert run("save", "a", "-t", "plan", "--file", "{folder}/body.md").exit_code == 0
+    assert run("save", "b", "-t", "plan", "--file", "-", text=body).exit_code == 0
+    assert run("get", "a").stdout_bytes == run("get", "b").stdout_bytes == body
+    (tmp_path / "body.md").write_bytes("é".encode("latin-1"))
+    refused = run("save", "a", "-t", "plan", "--file", "{folder}/body.md")
+    assert refused.exit_code == 2
+    assert "not UTF-8" in refused.stderr
+
+
+def test_edit_saves_what_the_editor_leaves(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change is saved as a new version; no change is none."""
+    assert "version 2" in run("edit", "voice").stdout
+    assert run("get", "voice").stdout == "Answer in Welsh."
+    monkeypatch.setenv("EDITOR", "true")
+    assert json.loads(run("edit", "voice", "--json").stdout)["changed"] is False
+
+
+def test_edit_keeps_the_text_that_clashes(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else's change in the same place wins, and yours is in a file that is named."""
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import pathlib, sys\n"
+        "from memories_sdk import MemoryStore\n"
+        f"store = MemoryStore({str(tmp_path / 'memories.db')!r})\n"
+        "alice = store.principals.user('alice')\n"
+        "store.scope(acting_as=alice).save('voice', 'context', 'Answer in Irish.')\n"
+        "pathlib.Path(sys.argv[1]).write_text('Answer in Welsh.')\n"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    result = run("edit", "voice")
+    assert result.exit_code == 5
+    kept = Path(result.stderr.split("Your text is in ")[1].rstrip(".\n"))
+    assert kept.read_text() == "Answer in Welsh."
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert run("get", "voice").stdout == "Answer in Irish."
+
+
+def test_a_name_of_two_types_is_not_guessed(run: Run) -> None:
+    """Where several memories have the name, the answer says which types to choose from."""
+    run("save", "voice", "-t", "plan", "--content", "sing")
+    result = run("get", "voice")
+    assert result.exit_code == 2
+    assert "--type plan or context" in result.stderr
+    assert run("get", "voice", "-t", "plan").stdout == "sing"
+
+
+def test_a_misspelt_name_gets_the_near_one(run: Run) -> None:
+    """Who mistypes is told what is there."""
+    assert "Did you mean voice?" in run("get", "voise").stderr
+
+
+def test_reading_makes_nobody(run: Run) -> None:
+    """A mistyped user is refused and not created."""
+    run("list", "--as", "alcie")
+    assert "alcie" not in run("principals", "list").stdout
+
+
+def test_damage_ends_with_seven(run: Run, tmp_path: Path) -> None:
+    """A script sees by the exit code that the store is not as it was written."""
+    import sqlite3  # noqa: PLC0415 - this test alone goes behind the store's back
+
+    with sqlite3.connect(tmp_path / "memories.db") as connection:
+        connection.execute("UPDATE memory_bodies SET content = 'forged'")
+    connection.close()
+    result = run("verify", "--json")
+    assert result.exit_code == 7
+    assert json.loads(result.stdout)["findings"]
+
+
+def test_the_reference_is_current() -> None:
+    """What docs/cli.md says is what the commands say."""
+    checked = subprocess.run(
+        [sys.executable, ROOT / "tools" / "cli_reference.py", "--check"],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    """No traceback: one line with the command to run."""
+    program = "import sys; sys.modules['typer'] = None; from memories_sdk.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert 'pip install "memories-sdk[cli]"' in done.stderr
