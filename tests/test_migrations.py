@@ -161,7 +161,7 @@ def test_no_step_begins_without_its_copy(old: Path, monkeypatch: pytest.MonkeyPa
         raise StorageFull("No room.")
 
     before = rows(old)
-    monkeypatch.setattr("memories_sdk.database.Database.copy", full)
+    monkeypatch.setattr("memories_sdk.engines.sqlite.SqliteDatabase.copy", full)
     with pytest.raises(StorageFull):
         MemoryStore(old)
     assert rows(old) == before

@@ -10,6 +10,7 @@ from typing import Literal
 from uuid6 import UUID
 
 from memories_sdk import statements as sql
+from memories_sdk.database import Connection
 from memories_sdk.history import image_digest, seal
 from memories_sdk.rows import body_digest, columns, state_digest, to_id, to_memory
 
@@ -40,7 +41,7 @@ class Finding:
         return f"{self.damage}: {self.text}"
 
 
-def findings(connection: sqlite3.Connection) -> list[Finding]:
+def findings(connection: Connection) -> list[Finding]:
     """Return what is not as it was written, engine first; an empty list proves the store.
 
     The chain of a shelf ties each revision to the one before it, so none can be changed or taken
@@ -49,7 +50,9 @@ def findings(connection: sqlite3.Connection) -> list[Finding]:
     return [*_engine(connection), *_memories(connection), *_chains(connection)]
 
 
-def _engine(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _engine(connection: Connection) -> Iterator[Finding]:
+    if not isinstance(connection, sqlite3.Connection):
+        return  # a server looks after its own pages and references
     for (text,) in connection.execute("PRAGMA integrity_check(20)").fetchall():
         if text != "ok":
             yield Finding("engine", str(text))
@@ -57,7 +60,7 @@ def _engine(connection: sqlite3.Connection) -> Iterator[Finding]:
         yield Finding("reference", f"Row {row} of {table} refers to nothing in {parent}.")
 
 
-def _memories(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _memories(connection: Connection) -> Iterator[Finding]:
     for row in connection.execute(sql.STATES).fetchall():
         *head, content, shelf, digest, after = row
         memory = to_memory([*head, content])
@@ -69,7 +72,7 @@ def _memories(connection: sqlite3.Connection) -> Iterator[Finding]:
             yield Finding("state", text, shelf, memory.id)
 
 
-def _chains(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _chains(connection: Connection) -> Iterator[Finding]:
     shelf, previous = None, b""
     for row in connection.execute(sql.CHAIN):
         seq, *facts, before, content, redacted, after, stored = row

@@ -6,7 +6,6 @@ import base64
 import binascii
 import json
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -15,6 +14,7 @@ from uuid6 import UUID
 
 from memories_sdk import display
 from memories_sdk import statements as sql
+from memories_sdk.database import Connection
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.facts import folded
 from memories_sdk.guards import Concern
@@ -393,15 +393,17 @@ class ScopeReader:
         return [each for each in found if each.certain or vocabulary.guarded]
 
     def _reading(self) -> Visit:
-        return Visit(self._setting.database.read(snapshot=self._shared), self._shelf)
+        return Visit(
+            self._setting.database.read(shelf=self.key, snapshot=self._shared), self._shelf
+        )
 
     @contextmanager
-    def _searching(self) -> Iterator[tuple[Searcher, sqlite3.Connection]]:
+    def _searching(self) -> Iterator[tuple[Searcher, Connection]]:
         with self._reading():
             pass  # whoever may not read the shelf shall not make its index either
         found = searcher(self._setting.database)
         found.prepare(self.key)
-        with self._setting.database.read(snapshot=True) as connection:
+        with self._setting.database.read(shelf=self.key, snapshot=True) as connection:
             self._shelf(connection)
             yield found, connection
 
@@ -412,7 +414,7 @@ class ScopeReader:
             from_time(self._setting.now()),
         )
 
-    def _shelf(self, connection: sqlite3.Connection) -> Shelf:
+    def _shelf(self, connection: Connection) -> Shelf:
         """Return the shelf, unless it was taken away from the caller since the scope was made."""
         if self._lent:
             member = {"group_id": self.principal.id, "user_id": self.caller.id}

@@ -455,12 +455,12 @@ class Scope(ScopeReader):
 
         Off, it can be read, and every write raises `MemoryOff`.
         """
-        with Visit(self._setting.database.write(), self._shelf) as shelf:
+        with Visit(self._setting.database.write(shelf=self.key), self._shelf) as shelf:
             shelf.switch(on=on)
 
     def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Change:
-        transaction = self._setting.database.write(taken=taken, erasing=erasing)
-        return Change(transaction, self._shelf, self._setting.plugins, self._check_quota)
+        writing = self._setting.database.write(shelf=self.key, taken=taken, erasing=erasing)
+        return Change(writing, self._shelf, self._setting.plugins, self._check_quota)
 
     def _check_quota(self, shelf: Shelf) -> None:
         quota = self._setting.quota

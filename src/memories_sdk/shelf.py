@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from uuid6 import UUID
 
 from memories_sdk import statements as sql
+from memories_sdk.database import Connection
 from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
 from memories_sdk.principals import ScopeKind, scope_key
@@ -68,7 +68,7 @@ class Shelf:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         owner: Owner,
         now: datetime,
         *,

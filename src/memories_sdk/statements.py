@@ -25,12 +25,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert as insert_or_leave
 from sqlalchemy.sql.elements import ColumnElement
-from sqlalchemy.sql.expression import ClauseElement
 
-from memories_sdk.database import DIALECT
 from memories_sdk.history import ENDINGS
 from memories_sdk.memory import MemoryHead
 from memories_sdk.tables import metadata
+from memories_sdk.wording import compiled
 
 LAST_SEQ: Final = 2**63 - 1
 
@@ -41,19 +40,6 @@ memories = metadata.tables["memories"]
 bodies = metadata.tables["memory_bodies"]
 revisions = metadata.tables["memory_revisions"]
 shelves = metadata.tables["shelves"]
-
-
-def compiled(statement: ClauseElement) -> str:
-    """Return the text of a statement for the embedded engine.
-
-    Raises:
-        ValueError: A literal value stands in it; it would be lost, since only the text is kept.
-    """
-    result = statement.compile(dialect=DIALECT)
-    if literals := [name for name, value in result.params.items() if value is not None]:
-        msg = f"write these as bindparam(): {literals}"
-        raise ValueError(msg)
-    return str(result)
 
 
 _NONE: Final[ColumnElement[int]] = literal_column("0")

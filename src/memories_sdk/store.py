@@ -16,7 +16,8 @@ from uuid6 import UUID
 
 from memories_sdk import display
 from memories_sdk import statements as sql
-from memories_sdk.database import IN_MEMORY, Database, Durability
+from memories_sdk.database import IN_MEMORY, Durability
+from memories_sdk.engines import opened
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
 from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
@@ -97,7 +98,7 @@ class MemoryStore:
         # Refused after the opening, they would leave a file and an open connection behind.
         types = _distinct(vocabularies)
         self.plugins = Plugins()
-        self._database = Database(_path(location), timeout=timeout, durability=durability)
+        self._database = opened(_path(location), timeout=timeout, durability=durability)
         self._setting = Setting(
             self._database,
             clock or _utc_now,
@@ -112,7 +113,7 @@ class MemoryStore:
     @property
     def location(self) -> str:
         """The path of the database file, or `":memory:"`."""
-        return self._database.path
+        return self._database.location
 
     @property
     def vocabularies(self) -> tuple[Vocabulary, ...]:
@@ -325,11 +326,11 @@ class Principals:
         return Principal(*row)
 
     def _ensure(self, kind: PrincipalKind, name: str) -> Principal:
-        key = {"kind": kind, "name": normal_name(name)}
+        key: dict[str, object] = {"kind": kind, "name": normal_name(name)}
         with self._database.read() as connection:
             row = connection.execute(sql.PRINCIPAL_NAMED, key).fetchone()
         if row is None:
-            now = {"now": from_time(self._setting.now())}
+            now: dict[str, object] = {"now": from_time(self._setting.now())}
             with self._database.write() as connection:
                 connection.execute(sql.INSERT_PRINCIPAL, key | now)
                 row = connection.execute(sql.PRINCIPAL_NAMED, key).fetchone()

@@ -19,15 +19,17 @@ from sqlmodel import Field, SQLModel
 
 SCHEMA_VERSION: Final = 2
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
+_NAMES: Final = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+metadata = MetaData(naming_convention=_NAMES)
+index_metadata = MetaData(naming_convention=_NAMES)
+"""Tables that searches keep, derived from the others. The embedded engine makes them when a large
+shelf is first searched, and has a full-text table instead of `search_entries`."""
 
 
 class Table(SQLModel, registry=registry(metadata=metadata)):
@@ -237,3 +239,44 @@ class ApprovalRow(Table, table=True):
     expires_at: int
     decided_by: str | None = Field(default=None, sa_type=Text)
     decided_at: int | None = None
+
+
+class IndexTable(SQLModel, registry=registry(metadata=index_metadata)):
+    """Root of the tables that searches keep."""
+
+
+class SearchShelfRow(IndexTable, table=True):
+    """A shelf in the index, up to its revision `seq`."""
+
+    __tablename__ = "search_shelves"
+    __table_args__ = (UniqueConstraint("scope_key"),)
+    shelf: int | None = Field(default=None, primary_key=True)
+    scope_key: str = Field(sa_type=Text)
+    analyser: int
+    seq: int | None = None
+    memories: int
+    words: int
+
+
+class SearchMemoryRow(IndexTable, table=True):
+    """A memory in the index, as it was analysed."""
+
+    __tablename__ = "search_memories"
+    __table_args__ = (UniqueConstraint("shelf", "id"),)
+    doc: int | None = Field(default=None, primary_key=True)
+    shelf: int
+    id: bytes = Field(sa_type=LargeBinary)
+    version: int
+    size: int
+    words: str = Field(sa_type=Text)
+
+
+class SearchEntryRow(IndexTable, table=True):
+    """A term that a memory has, with its strength there."""
+
+    __tablename__ = "search_entries"
+    __table_args__ = (Index(None, "shelf", "doc"),)
+    shelf: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    term: str = Field(primary_key=True, sa_type=Text)
+    doc: int = Field(primary_key=True)
+    strength: int

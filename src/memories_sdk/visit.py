@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +9,7 @@ from types import TracebackType
 
 from uuid6 import UUID
 
-from memories_sdk.database import Database, Transaction
+from memories_sdk.database import Connection, Database, Transaction
 from memories_sdk.errors import MemoryOff
 from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Vocabulary
@@ -45,9 +44,7 @@ class Visit:
 
     __slots__ = ("_shelf", "_transaction")
 
-    def __init__(
-        self, transaction: Transaction, shelf: Callable[[sqlite3.Connection], Shelf]
-    ) -> None:
+    def __init__(self, transaction: Transaction, shelf: Callable[[Connection], Shelf]) -> None:
         self._transaction = transaction
         self._shelf = shelf
 
@@ -67,7 +64,7 @@ class Visit:
     ) -> None:
         self._transaction.__exit__(kind, error, trace)
 
-    def _entered(self, connection: sqlite3.Connection) -> Shelf:
+    def _entered(self, connection: Connection) -> Shelf:
         return self._shelf(connection)
 
 
@@ -79,7 +76,7 @@ class Change(Visit):
     def __init__(
         self,
         transaction: Transaction,
-        shelf: Callable[[sqlite3.Connection], Shelf],
+        shelf: Callable[[Connection], Shelf],
         plugins: Plugins,
         check: Callable[[Shelf], None],
     ) -> None:
@@ -104,7 +101,7 @@ class Change(Visit):
         if kind is None and self._visited is not None and self._visited.recorded:
             self._plugins.announce(tuple(self._visited.recorded))
 
-    def _entered(self, connection: sqlite3.Connection) -> Shelf:
+    def _entered(self, connection: Connection) -> Shelf:
         shelf = self._shelf(connection)
         if not shelf.enabled:
             raise MemoryOff

@@ -19,7 +19,7 @@ from pathlib import Path
 from uuid6 import UUID
 
 from memories_sdk import MemoryStore
-from memories_sdk.database import SCHEMA_VERSION
+from memories_sdk.tables import SCHEMA_VERSION
 
 HERE = Path(__file__).parent
 START = datetime(2026, 11, 1, 9, tzinfo=UTC)

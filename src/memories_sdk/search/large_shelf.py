@@ -7,14 +7,15 @@ All figures that enter a score are the shelf's own.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from heapq import nlargest
 from operator import itemgetter
 from typing import Final
 
+from memories_sdk.database import Connection
 from memories_sdk.rows import Row
 from memories_sdk.search import word_index
+from memories_sdk.search.entries import entries
 from memories_sdk.search.filtering import Filter, tags_of
 from memories_sdk.search.ranking import (
     Candidate,
@@ -50,8 +51,8 @@ JOIN memories m ON m.id = s.id AND m.scope_key = :scope_key AND m.version = s.ve
 """
 _STALE_DOC: Final = "SELECT doc FROM search_memories WHERE shelf = :shelf AND id = :id"
 _ROW: Final = """
-SELECT row, type, tags, created_at, updated_at, expires_at
-FROM memories WHERE id = :id AND scope_key = :scope_key
+SELECT m.row, m.type, m.tags, m.created_at, m.updated_at, m.expires_at
+FROM memories m WHERE m.id = :id AND m.scope_key = :scope_key
 """
 
 
@@ -60,19 +61,20 @@ class LargeShelf:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         scope_key: str,
         indexed: Indexed,
         query: Query,
         wanted: Filter,
     ) -> None:
         self._connection = connection
+        self._entries = entries(connection)
         self._key = scope_key
         self._shelf = indexed.shelf
         self._query = query
         self._wanted = wanted
         self._changed = word_index.stale(connection, scope_key, indexed)
-        found = word_index.counts(connection, indexed.shelf, query.terms)
+        found = self._entries.counts(indexed.shelf, query.terms)
         self._statistics = Statistics(max(indexed.memories, 1), indexed.words, found)
         self.weights = term_weights(query, self._statistics)
         self._holders: dict[str, list[tuple[int, list[int]]]] = {}
@@ -110,7 +112,7 @@ class LargeShelf:
             read += found.get(term, 0)
             if most is not None and read > most and promises:
                 break
-            holders = word_index.holders(self._connection, self._shelf, term)
+            holders = self._entries.holders(self._shelf, term)
             self._holders[term] = holders
             for strength, docs in holders:
                 gain = self.weights[term] * strength / (strength + 1)

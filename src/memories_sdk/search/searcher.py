@@ -8,7 +8,6 @@ way every search sees the last write, and nothing of another shelf has a part in
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import bindparam, select
 
-from memories_sdk.database import Database
+from memories_sdk.database import Connection, Database
 from memories_sdk.errors import StoreBusy, StoreReadOnly
 from memories_sdk.memory import Memory
 from memories_sdk.rows import Row, to_memory
@@ -31,7 +30,8 @@ from memories_sdk.search.hits import Hits, cursor, hit
 from memories_sdk.search.large_shelf import LargeShelf
 from memories_sdk.search.ranking import Analysed, Query, term_weights
 from memories_sdk.search.recall import Chosen, Recall, pack
-from memories_sdk.statements import HEAD_COLUMNS, bodies, compiled, memories
+from memories_sdk.statements import HEAD_COLUMNS, bodies, memories
+from memories_sdk.wording import compiled
 
 SMALL: Final = 512
 """Memories up to which a shelf is ranked in memory, all of them."""
@@ -46,20 +46,22 @@ CONSIDERED: Final = 2
 """Memories that are considered for a prompt, for each that may enter."""
 
 _HEADS: Final = """
-SELECT row, id, version, type, tags, created_at, updated_at, expires_at
-FROM memories WHERE scope_key = :scope_key ORDER BY id
+SELECT m.row, m.id, m.version, m.type, m.tags, m.created_at, m.updated_at, m.expires_at
+FROM memories m WHERE m.scope_key = :scope_key ORDER BY m.id
 """
 _MEASURE: Final = """
-SELECT count(*), sum(size) FROM (SELECT size FROM memories WHERE scope_key = :scope_key LIMIT :most)
+SELECT count(*), sum(size)
+FROM (SELECT size FROM memories WHERE scope_key = :scope_key LIMIT :most) AS beginning
 """
 _PLACES: Final = """
 SELECT m.row FROM json_each(:rows) j JOIN memories m ON m.row = j.value
 ORDER BY m.position, m.name, m.id
 """
 _PINNED: Final = """
-SELECT row, type, tags, expires_at FROM memories
-WHERE scope_key = :scope_key AND pinned = 1 ORDER BY position, name, id
+SELECT m.row, m.type, m.tags, m.expires_at FROM memories m
+WHERE m.scope_key = :scope_key AND m.pinned = 1 ORDER BY m.position, m.name, m.id
 """
+_ROW: Final = "SELECT m.row FROM memories m WHERE m.id = :id"
 _WHOLE: Final = compiled(
     select(*HEAD_COLUMNS, bodies.c.content)
     .join(bodies, bodies.c.row == memories.c.row)
@@ -97,7 +99,7 @@ class Searcher:
 
     def ranked(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         scope_key: str,
         query: Query,
         wanted: Filter,
@@ -133,7 +135,7 @@ class Searcher:
 
     def hits(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         scope_key: str,
         query: Query,
         wanted: Filter,
@@ -156,7 +158,7 @@ class Searcher:
 
     def recall(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         scope_key: str,
         query: Query,
         wanted: Filter,
@@ -187,7 +189,7 @@ class Searcher:
             least_score=min_relevance * max(scores.values(), default=0.0),
         )
 
-    def _catalogue(self, connection: sqlite3.Connection, scope_key: str) -> Catalogue | None:
+    def _catalogue(self, connection: Connection, scope_key: str) -> Catalogue | None:
         """Return the shelf analysed, or None when it is large."""
         seq = word_index.last_change(connection, scope_key)
         with self._lock:
@@ -222,7 +224,7 @@ def searcher(database: Database) -> Searcher:
     return _searchers.setdefault(database, Searcher(database))
 
 
-def in_order(connection: sqlite3.Connection, scores: dict[int, float]) -> list[int]:
+def in_order(connection: Connection, scores: dict[int, float]) -> list[int]:
     """Return rows by their scores, the best first; the user's order breaks ties."""
     ranked = sorted(scores, key=lambda row: (-scores[row], row))
     ordered: list[int] = []
@@ -231,7 +233,7 @@ def in_order(connection: sqlite3.Connection, scores: dict[int, float]) -> list[i
     return ordered
 
 
-def pinned(connection: sqlite3.Connection, scope_key: str, wanted: Filter) -> list[int]:
+def pinned(connection: Connection, scope_key: str, wanted: Filter) -> list[int]:
     """Return the rows of the pinned memories, in the user's order."""
     return [
         row
@@ -242,34 +244,34 @@ def pinned(connection: sqlite3.Connection, scope_key: str, wanted: Filter) -> li
     ]
 
 
-def memory_at(connection: sqlite3.Connection, scope_key: str, row: int) -> Memory:
+def memory_at(connection: Connection, scope_key: str, row: int) -> Memory:
     """Return the memory in a row that was found in the same transaction."""
     key = {"scope_key": scope_key, "row": row}
     return to_memory(connection.execute(_WHOLE, key).fetchone())
 
 
 def _behind(
-    connection: sqlite3.Connection,
+    connection: Connection,
     rows: Sequence[int],
     scores: Mapping[int, float],
     after: tuple[float, bytes],
 ) -> int:
     """Return where the page after a hit begins; by its score when the hit itself is gone."""
     score, id = after
-    found = connection.execute("SELECT row FROM memories WHERE id = ?", (id,)).fetchone()
+    found = connection.execute(_ROW, {"id": id}).fetchone()
     if found is not None and found[0] in scores:
         return rows.index(found[0]) + 1
     return next((place for place, row in enumerate(rows) if scores[row] < score), len(rows))
 
 
-def _by_place(connection: sqlite3.Connection, rows: list[int]) -> Sequence[int]:
+def _by_place(connection: Connection, rows: list[int]) -> Sequence[int]:
     if len(rows) == 1:
         return rows
     key = {"rows": json.dumps(rows)}
     return [row for (row,) in connection.execute(_PLACES, key).fetchall()]
 
 
-def _read(connection: sqlite3.Connection, scope_key: str, old: Catalogue | None) -> Catalogue:
+def _read(connection: Connection, scope_key: str, old: Catalogue | None) -> Catalogue:
     """Read a shelf; only what changed since `old` is analysed again."""
     known = {} if old is None else {(each.key, each.version): each for each in old.entries}
     seq = word_index.last_change(connection, scope_key)

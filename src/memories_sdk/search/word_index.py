@@ -2,57 +2,39 @@
 
 A save writes nothing here. The next search on that shelf brings the index up to the shelf's last
 revision, in short transactions, before it reads. What it holds is derived: it can be dropped and is
-then made anew. Each term carries the number of its shelf, so a look-up touches one shelf only.
+then made anew.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from memories_sdk.database import Database
+from sqlalchemy import bindparam, insert
+
+from memories_sdk.database import Connection, Database
 from memories_sdk.search import analysis, ranking
+from memories_sdk.search.entries import entries
 from memories_sdk.search.ranking import Analysed
+from memories_sdk.tables import index_metadata
+from memories_sdk.wording import compiled
+
+indexed_shelves = index_metadata.tables["search_shelves"]
+indexed_memories = index_metadata.tables["search_memories"]
 
 BATCH: Final = 200
 """Memories in one transaction."""
 
-PATIENCE: Final = 200
-"""Milliseconds that a search waits for another writer before it does without the index's update."""
-
-_TABLES: Final = (
-    """CREATE TABLE IF NOT EXISTS search_shelves (
-      shelf INTEGER PRIMARY KEY,
-      scope_key TEXT NOT NULL UNIQUE,
-      analyser INTEGER NOT NULL,
-      seq INTEGER,
-      memories INTEGER NOT NULL DEFAULT 0,
-      words INTEGER NOT NULL DEFAULT 0
-    )""",
-    """CREATE TABLE IF NOT EXISTS search_memories (
-      doc INTEGER PRIMARY KEY,
-      shelf INTEGER NOT NULL,
-      id BLOB NOT NULL,
-      version INTEGER NOT NULL,
-      size INTEGER NOT NULL,
-      words TEXT NOT NULL,
-      UNIQUE (shelf, id)
-    )""",
-    """CREATE VIRTUAL TABLE IF NOT EXISTS search_terms USING fts5(
-      once, twice, thrice, often, content='', columnsize=0, detail=column, tokenize='ascii'
-    )""",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS search_holders USING fts5vocab(search_terms, 'instance')",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS search_counts USING fts5vocab(search_terms, 'row')",
-)
-_COLUMNS: Final = dict(zip(("once", "twice", "thrice", "often"), ranking.STRENGTHS, strict=True))
+PATIENCE: Final = 0.2
+"""Seconds that a search waits for another writer before it does without the index's update."""
 
 _SHELF: Final = (
     "SELECT shelf, seq, memories, words FROM search_shelves"
     " WHERE scope_key = :scope_key AND analyser = :analyser"
 )
+_NUMBERS: Final = "SELECT shelf FROM search_shelves WHERE scope_key = :scope_key"
+_DOCS: Final = "SELECT doc, words FROM search_memories WHERE shelf = :shelf"
 _LAST_SEQ: Final = "SELECT max(seq) FROM memory_revisions WHERE scope_key = :scope_key"
 _CHANGED: Final = (
     "SELECT DISTINCT memory_id, action = 'prune' FROM memory_revisions"
@@ -75,16 +57,20 @@ _VERSION: Final = "SELECT version FROM memories WHERE id = :id AND scope_key = :
 _INDEXED: Final = (
     "SELECT doc, version, size, words FROM search_memories WHERE shelf = :shelf AND id = :id"
 )
-_DROP: Final = (
-    "INSERT INTO search_terms (search_terms, rowid, once, twice, thrice, often)"
-    " VALUES ('delete', ?, ?, ?, ?, ?)"
+_NEW: Final = compiled(
+    insert(indexed_memories).values(
+        {name: bindparam(name) for name in ("shelf", "id", "version", "size", "words")}
+    )
 )
-_ADD: Final = "INSERT INTO search_terms (rowid, once, twice, thrice, often) VALUES (?, ?, ?, ?, ?)"
-_NEW: Final = "INSERT INTO search_memories (shelf, id, version, size, words) VALUES (?, ?, ?, ?, ?)"
-_FORGET: Final = "DELETE FROM search_memories WHERE doc = ?"
+_BEGIN: Final = compiled(
+    insert(indexed_shelves).values(
+        {name: bindparam(name) for name in ("scope_key", "analyser", "memories", "words")}
+    )
+)
+_FORGET: Final = "DELETE FROM search_memories WHERE doc = :doc"
 _COUNT: Final = (
     "UPDATE search_shelves SET memories = memories + :memories, words = words + :words,"
-    " seq = coalesce(max(:seq, seq), :seq, seq) WHERE shelf = :shelf"
+    " seq = CASE WHEN seq < :seq OR seq IS NULL THEN :seq ELSE seq END WHERE shelf = :shelf"
 )
 
 
@@ -110,21 +96,21 @@ class Text(NamedTuple):
     analysed: Analysed
 
 
-def last_change(connection: sqlite3.Connection, scope_key: str) -> int:
+def last_change(connection: Connection, scope_key: str) -> int:
     """Return the last revision of a shelf, or 0."""
     return connection.execute(_LAST_SEQ, {"scope_key": scope_key}).fetchone()[0] or 0
 
 
-def state(connection: sqlite3.Connection, scope_key: str) -> Indexed | None:
+def state(connection: Connection, scope_key: str) -> Indexed | None:
     """Return what the index knows of a shelf, or None when it has none of it."""
-    if not _is_there(connection):
+    if not entries(connection).there():
         return None
     key = {"scope_key": scope_key, "analyser": analysis.VERSION}
     row = connection.execute(_SHELF, key).fetchone()
     return None if row is None else Indexed(*row)
 
 
-def stale(connection: sqlite3.Connection, scope_key: str, indexed: Indexed) -> list[bytes]:
+def stale(connection: Connection, scope_key: str, indexed: Indexed) -> list[bytes]:
     """Return the ids of memories that changed, came or went since the index was brought up."""
     key = {"scope_key": scope_key, "shelf": indexed.shelf, "since": indexed.seq}
     if indexed.seq is not None:
@@ -136,7 +122,7 @@ def stale(connection: sqlite3.Connection, scope_key: str, indexed: Indexed) -> l
     return [id for (id,) in connection.execute(_ALL_STALE, key).fetchall()]
 
 
-def texts(connection: sqlite3.Connection, scope_key: str, ids: Iterable[bytes]) -> list[Text]:
+def texts(connection: Connection, scope_key: str, ids: Iterable[bytes]) -> list[Text]:
     """Read and analyse those of these memories that are there."""
     found = []
     for id in ids:
@@ -170,7 +156,7 @@ def bring_up(database: Database, scope_key: str) -> None:
             return
         waiting = None if known is None else stale(connection, scope_key, known)
     if known is None or waiting is None:
-        with _writing(database) as connection:
+        with database.write(shelf=scope_key, patience=PATIENCE) as connection:
             known = _begin(connection, scope_key)
             waiting = stale(connection, scope_key, known)
             seq = last_change(connection, scope_key)
@@ -178,87 +164,43 @@ def bring_up(database: Database, scope_key: str) -> None:
         ids = waiting[start : start + BATCH]
         with database.read(snapshot=True) as connection:
             fresh = {text.id: text for text in texts(connection, scope_key, ids)}
-        with _writing(database) as connection:
+        with database.write(shelf=scope_key, patience=PATIENCE) as connection:
             _put(connection, scope_key, known.shelf, ids, fresh)
-    with _writing(database) as connection:
+    with database.write(shelf=scope_key, patience=PATIENCE) as connection:
         _count(connection, known.shelf, seq=seq)
         if len(waiting) > BATCH:
-            connection.execute("INSERT INTO search_terms (search_terms) VALUES ('optimize')")
+            entries(connection).settle()
 
 
-def erase(connection: sqlite3.Connection, scope_key: str) -> None:
+def erase(connection: Connection, scope_key: str) -> None:
     """Take a shelf out of the index for good, inside the caller's transaction.
 
     For words that must not stay in the file: removed entries would otherwise linger in the index
     until it is merged. The next search makes it anew.
     """
-    if not _is_there(connection):
+    if not entries(connection).there():
         return
-    for (shelf,) in connection.execute(
-        "SELECT shelf FROM search_shelves WHERE scope_key = ?", (scope_key,)
-    ).fetchall():
-        for doc, words in connection.execute(
-            "SELECT doc, words FROM search_memories WHERE shelf = ?", (shelf,)
-        ).fetchall():
-            connection.execute(_DROP, (doc, *_columns(shelf, words)))
-        connection.execute("DELETE FROM search_memories WHERE shelf = ?", (shelf,))
-        connection.execute("DELETE FROM search_shelves WHERE shelf = ?", (shelf,))
-        connection.execute("INSERT INTO search_terms (search_terms) VALUES ('optimize')")
+    index = entries(connection)
+    for (shelf,) in connection.execute(_NUMBERS, {"scope_key": scope_key}).fetchall():
+        for doc, words in connection.execute(_DOCS, {"shelf": shelf}).fetchall():
+            index.drop(shelf, doc, words)
+        connection.execute("DELETE FROM search_memories WHERE shelf = :shelf", {"shelf": shelf})
+        connection.execute("DELETE FROM search_shelves WHERE shelf = :shelf", {"shelf": shelf})
+        index.settle()
 
 
-def counts(connection: sqlite3.Connection, shelf: int, terms: Iterable[str]) -> dict[str, int]:
-    """Return how many memories of a shelf have each of these terms."""
-    found = {}
-    for term in terms:
-        row = connection.execute(
-            "SELECT doc FROM search_counts WHERE term = ?", (_term(shelf, term),)
-        ).fetchone()
-        if row is not None:
-            found[term] = int(row[0])
-    return found
-
-
-def holders(connection: sqlite3.Connection, shelf: int, term: str) -> list[tuple[int, list[int]]]:
-    """Return the documents of a shelf that have a term, by its strength there."""
-    rows = connection.execute(
-        "SELECT col, json_group_array(doc) FROM search_holders WHERE term = ? GROUP BY col",
-        (_term(shelf, term),),
-    ).fetchall()
-    return [(_COLUMNS[column], json.loads(docs)) for column, docs in rows]
-
-
-@contextmanager
-def _writing(database: Database) -> Iterator[sqlite3.Connection]:
-    """Write like `Database.write`, but with little patience: a search must not wait long."""
-    with database.read() as connection:
-        connection.execute(f"PRAGMA busy_timeout={PATIENCE}")
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-        finally:
-            connection.execute(f"PRAGMA busy_timeout={round(database.timeout * 1000)}")
-
-
-def _begin(connection: sqlite3.Connection, scope_key: str) -> Indexed:
-    for table in _TABLES:
-        connection.execute(table)
+def _begin(connection: Connection, scope_key: str) -> Indexed:
+    entries(connection).make()
     if (known := state(connection, scope_key)) is not None:
         return known
     erase(connection, scope_key)  # what an older analyser left
     key = {"scope_key": scope_key, "analyser": analysis.VERSION}
-    connection.execute(
-        "INSERT INTO search_shelves (scope_key, analyser) VALUES (:scope_key, :analyser)", key
-    )
+    connection.execute(_BEGIN, key | {"memories": 0, "words": 0})
     return Indexed(*connection.execute(_SHELF, key).fetchone())
 
 
 def _put(
-    connection: sqlite3.Connection,
+    connection: Connection,
     scope_key: str,
     shelf: int,
     ids: Sequence[bytes],
@@ -269,6 +211,7 @@ def _put(
     Such a change has a revision that is still to come, so the next round takes it up. Without the
     test a slow process could put an old text over a newer one.
     """
+    index = entries(connection)
     memories = words = 0
     for id in ids:
         text = fresh.get(id)
@@ -277,19 +220,20 @@ def _put(
             continue
         old = connection.execute(_INDEXED, {"shelf": shelf, "id": id}).fetchone()
         if old is not None:
-            connection.execute(_DROP, (old[0], *_columns(shelf, old[3])))
-            connection.execute(_FORGET, (old[0],))
+            index.drop(shelf, old[0], old[3])
+            connection.execute(_FORGET, {"doc": old[0]})
             memories, words = memories - 1, words - old[2]
         if text is not None:
-            row = (shelf, id, text.version, text.analysed.size, text.analysed.words)
+            row = {"shelf": shelf, "id": id, "version": text.version, "size": text.analysed.size}
+            row["words"] = text.analysed.words
             doc = connection.execute(_NEW, row).lastrowid
-            connection.execute(_ADD, (doc, *_columns(shelf, text.analysed.words)))
+            index.add(shelf, int(doc or 0), text.analysed.words)
             memories, words = memories + 1, words + text.analysed.size
     _count(connection, shelf, memories=memories, words=words)
 
 
 def _count(
-    connection: sqlite3.Connection,
+    connection: Connection,
     shelf: int,
     *,
     memories: int = 0,
@@ -299,24 +243,7 @@ def _count(
     connection.execute(_COUNT, {"shelf": shelf, "memories": memories, "words": words, "seq": seq})
 
 
-def _differs(connection: sqlite3.Connection, scope_key: str, shelf: int, id: bytes) -> bool:
+def _differs(connection: Connection, scope_key: str, shelf: int, id: bytes) -> bool:
     now = connection.execute(_VERSION, {"scope_key": scope_key, "id": id}).fetchone()
     then = connection.execute(_INDEXED, {"shelf": shelf, "id": id}).fetchone()
     return bool((now and now[0]) != (then and then[1]))
-
-
-def _columns(shelf: int, words: str) -> list[str]:
-    mark = _term(shelf, "")
-    return [
-        f"{mark}{f' {mark}'.join(terms)}" if terms else ""
-        for terms in ranking.terms_by_strength(words)
-    ]
-
-
-def _term(shelf: int, term: str) -> str:
-    return f"{shelf}x{term}"
-
-
-def _is_there(connection: sqlite3.Connection) -> bool:
-    found = "SELECT 1 FROM sqlite_master WHERE name = 'search_counts'"
-    return connection.execute(found).fetchone() is not None

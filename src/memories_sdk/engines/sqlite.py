@@ -1,0 +1,411 @@
+"""SQLite: a file, or the memory of this process. The embedded engine, and the default."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections import deque
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NoReturn
+
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from memories_sdk.database import IN_MEMORY, Database, Durability
+from memories_sdk.errors import (
+    MemoriesError,
+    NameTaken,
+    SchemaMismatch,
+    StorageError,
+    StorageFull,
+    StoreBusy,
+    StoreClosed,
+    StoreDamaged,
+    StoreReadOnly,
+    StoreUnavailable,
+)
+from memories_sdk.tables import SCHEMA_VERSION, SchemaRow, metadata
+from memories_sdk.wording import EMBEDDED
+
+_PRAGMAS: Final = (
+    "foreign_keys=ON",
+    "trusted_schema=OFF",
+    "cell_size_check=ON",
+    "temp_store=MEMORY",
+)
+_WRITING: Final = ("BEGIN IMMEDIATE",)
+_ERASING: Final = ("PRAGMA secure_delete=ON", *_WRITING)
+_HARMLESS: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CONSTRAINT}
+"""Engine errors after which a connection can be used again."""
+
+
+class SqliteDatabase(Database):
+    """Connections to one SQLite file, and the only transactions on it.
+
+    A connection is taken from a pool for the length of one transaction, so threads never share
+    one at a time and an idle store holds no lock. An in-memory database has one connection, which
+    callers take in turn. A process forked from this one opens connections of its own.
+
+    Args:
+        path: A file, made with mode 0600 where missing, or ":memory:".
+        timeout: Longest wait for another writer, in seconds.
+        durability: "full" syncs every commit to the device; "process" survives a crash of the
+            program but may lose the last commits when the power goes.
+    """
+
+    def __init__(self, path: str, *, timeout: float, durability: Durability) -> None:
+        self.location = path
+        self.timeout = timeout
+        self._synchronous = "FULL" if durability == "full" else "NORMAL"
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._turn = threading.Lock() if path == IN_MEMORY else None
+        self._process = os.getpid()
+        self._closed = False
+        self._prepare()
+
+    def read(self, *, shelf: str | None = None, snapshot: bool = False) -> SqliteTransaction:  # noqa: ARG002
+        """Lend a connection for reading; a single statement needs no transaction of ours."""
+        if snapshot:
+            return SqliteTransaction(self, ("BEGIN",), ("ROLLBACK",))
+        return SqliteTransaction(self)
+
+    def write(
+        self,
+        *,
+        shelf: str | None = None,  # noqa: ARG002 -- one lock for the whole file
+        taken: str = "That name is taken.",
+        erasing: bool = False,
+        patience: float | None = None,
+    ) -> SqliteTransaction:
+        """Lend a connection inside a write transaction.
+
+        Erasing, freed pages are overwritten, and the write-ahead log is emptied after the commit.
+        """
+        # A deferred BEGIN would read first and then fail at once, without waiting, when another
+        # writer came in between (SQLITE_BUSY_SNAPSHOT).
+        if erasing:
+            ends = ("COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)")
+            return SqliteTransaction(self, _ERASING, ends, taken)
+        if patience is not None:
+            begins = (_waiting(patience), *_WRITING)
+            return SqliteTransaction(self, begins, ("COMMIT",), taken, _waiting(self.timeout))
+        return SqliteTransaction(self, _WRITING, ("COMMIT",), taken)
+
+    def copy(self, target: Path) -> None:
+        """Copy the database to a new file, readable by its owner alone.
+
+        It gets its name when it is whole and on the device: a program that dies in between leaves
+        no half copy that looks like a good one.
+        """
+        part = target.with_name(f"{target.name}.{os.getpid()}-{time.monotonic_ns()}.part")
+        _create_private(part)
+        try:
+            with self.read() as connection, closing(sqlite3.connect(part)) as copy:
+                connection.backup(copy)
+            part.rename(target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        _sync_directory(target.parent)
+
+    def close(self) -> None:
+        """Close all connections; those lent out at the moment close when they come back."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+    def lend(self) -> sqlite3.Connection:
+        """Return a connection that nobody else uses; `take_back` must follow."""
+        if self._closed:
+            raise StoreClosed
+        if self._process != os.getpid():
+            self._abandon()
+        if self._turn is not None and not self._turn.acquire(timeout=self.timeout):
+            raise StoreBusy(self.timeout)
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        try:
+            return self._connect()
+        except BaseException:
+            if self._turn is not None:
+                self._turn.release()
+            raise
+
+    def take_back(self, connection: sqlite3.Connection, error: BaseException | None) -> None:
+        """Keep the connection for the next one, unless the error shows that it is broken."""
+        broken = isinstance(error, sqlite3.Error) and _code(error) & 0xFF not in _HARMLESS
+        if self._closed or (broken and self._turn is None):
+            connection.close()
+        else:
+            self._idle.append(connection)
+        if self._turn is not None:
+            self._turn.release()
+
+    def _abandon(self) -> None:
+        """Leave the parent's connections alone: closing them here would drop the parent's locks."""
+        _left_to_parent.extend(self._idle)
+        self._idle = deque()
+        self._process = os.getpid()
+        if self.location == IN_MEMORY:
+            self._closed = True
+            raise StoreClosed
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(
+                self.location, timeout=self.timeout, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            self._raise(error)
+        try:
+            for pragma in (f"synchronous={self._synchronous}", *_PRAGMAS):
+                connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error as error:
+            connection.close()
+            self._raise(error)
+        return connection
+
+    def _prepare(self) -> None:
+        created = self.location != IN_MEMORY and _create_private(Path(self.location))
+        try:
+            # Before the switch to WAL, which writes into the head of the file.
+            with self.read() as connection:
+                version = _schema_version(connection)
+            if self.location != IN_MEMORY:
+                with self.read() as connection:
+                    self._switch_to_wal(connection)
+            if version is None:
+                with self.write() as connection:
+                    version = _schema_version(connection)
+                    if version is None:
+                        _create_schema(connection)
+                        version = SCHEMA_VERSION
+            if version < SCHEMA_VERSION:
+                self._migrate()
+        except BaseException:
+            self.close()
+            raise
+        if created:
+            # Without it a power cut can bring back the journal of the switch to WAL and take the
+            # fresh database away.
+            _sync_directory(Path(self.location).parent)
+
+    def _migrate(self) -> None:
+        """Lead an older file to this release's tables, all the way or not at all.
+
+        The lock is taken first: of several programs that open the file at once, one migrates. A
+        copy of the old file stays beside it, unless the file stayed old itself.
+        """
+        from memories_sdk import migrations  # noqa: PLC0415 -- Alembic, while a step is pending
+
+        copy = _copy_before(Path(self.location), datetime.now(UTC))
+
+        def prepare() -> int:
+            with self.read() as connection:
+                version = _schema_version(connection) or 0
+            if version < SCHEMA_VERSION:
+                self.copy(copy)
+            return version
+
+        try:
+            # A table that is built anew is dropped in between; what refers to it must not go too.
+            off, on = ("PRAGMA foreign_keys=OFF",), ("PRAGMA foreign_keys=ON",)
+            with SqliteTransaction(self, off, on) as connection:
+                migrations.migrate_embedded(connection, prepare)
+        except BaseException:
+            copy.unlink(missing_ok=True)
+            raise
+
+    def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
+        deadline = time.monotonic() + self.timeout
+        while True:
+            try:
+                # Two first opens at once: the switch does not wait for a lock by itself.
+                connection.execute("PRAGMA journal_mode=WAL").fetchone()
+            except sqlite3.OperationalError as error:
+                if _code(error) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def _raise(self, error: sqlite3.Error) -> NoReturn:
+        raise _translated(error, self.location, self.timeout) from error
+
+
+class SqliteTransaction:
+    """A connection for the length of a `with` block, which the engine's errors leave as ours.
+
+    A class, since each verb enters one: a generator would cost twice the time.
+    """
+
+    __slots__ = ("_after", "_begin", "_connection", "_database", "_end", "_taken")
+
+    def __init__(
+        self,
+        database: SqliteDatabase,
+        begin: tuple[str, ...] = (),
+        end: tuple[str, ...] = (),
+        taken: str = "",
+        after: str = "",
+    ) -> None:
+        self._database = database
+        self._begin = begin
+        self._end = end
+        self._taken = taken
+        self._after = after
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._connection = self._database.lend()
+        try:
+            for statement in self._begin:
+                self._connection.execute(statement).fetchall()
+        except BaseException as error:
+            self._leave(error)
+            raise
+        return self._connection
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            try:
+                for statement in self._end:
+                    self._connection.execute(statement).fetchall()
+            except BaseException as refused:
+                self._leave(refused)
+                raise
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Give the connection back; raise our error for the engine's."""
+        connection = self._connection
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if self._after:
+                connection.execute(self._after).fetchall()
+        finally:
+            self._database.take_back(connection, error)
+        if isinstance(error, sqlite3.Error):
+            if self._taken and _code(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise NameTaken(self._taken, suggestion="Choose another name.") from error
+            raise _translated(error, self._database.location, self._database.timeout) from error
+
+
+def _waiting(seconds: float) -> str:
+    return f"PRAGMA busy_timeout={round(seconds * 1000)}"
+
+
+_left_to_parent: list[sqlite3.Connection] = []
+
+
+def _translated(error: sqlite3.Error, path: str, timeout: float) -> MemoriesError:
+    """Return our error for the engine's, told apart by its code and never by its text."""
+    match _code(error) & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreBusy(timeout)
+        case sqlite3.SQLITE_FULL:
+            return StorageFull(
+                f"No room left on the device that holds {path}. Nothing was written.",
+                suggestion="Free some space and try again; reading still works.",
+            )
+        case sqlite3.SQLITE_READONLY:
+            return StoreReadOnly(
+                f"{path} cannot be written.",
+                suggestion="Check the permissions of the file and of its directory.",
+            )
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return StoreDamaged(
+                f"{path} is not an intact SQLite database.",
+                suggestion="Open another file, or restore this one from a backup.",
+            )
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_PERM:
+            return StoreUnavailable(
+                f"{path} cannot be opened or read.",
+                suggestion="Check that its directory exists and that you may write there.",
+            )
+        case _:
+            return StorageError(f"The database refused the call: {error}.")
+
+
+def _code(error: BaseException) -> int:
+    return getattr(error, "sqlite_errorcode", 0) or 0
+
+
+def _create_private(path: Path) -> bool:
+    """Make the file readable by its owner alone; tell whether it was missing."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{path} cannot be created: {error.strerror}.",
+            suggestion="Make its directory first, or choose another place.",
+        ) from error
+    return True
+
+
+def _sync_directory(directory: Path) -> None:
+    with suppress(OSError):  # some file systems refuse to open a directory; nothing else to do
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _copy_before(path: Path, now: datetime) -> Path:
+    """Return where the copy is kept that is made before a migration."""
+    moment = now.strftime("%Y%m%dT%H%M%S.%fZ")
+    return path.with_name(f"{path.stem}.before-v{SCHEMA_VERSION}-{moment}.db")
+
+
+def _schema_version(connection: sqlite3.Connection) -> int | None:
+    """Return the version of our tables, or None where there are none.
+
+    Raises:
+        SchemaMismatch: They are newer than this release, or another program's.
+    """
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if SchemaRow.__tablename__ not in names:
+        if foreign := names & metadata.tables.keys():
+            raise _foreign_table(min(foreign))
+        return None
+    row = connection.execute("SELECT version FROM memory_schema WHERE id = 1").fetchone()
+    if row is None or type(row[0]) is not int:
+        raise _foreign_table(SchemaRow.__tablename__)
+    if row[0] > SCHEMA_VERSION:
+        raise SchemaMismatch(
+            f"This file has schema {row[0]}; this release knows schema {SCHEMA_VERSION}.",
+            suggestion="Install a newer memories-sdk; the file was not touched.",
+        )
+    return int(row[0])
+
+
+def _foreign_table(name: str) -> SchemaMismatch:
+    return SchemaMismatch(
+        f"The file holds a table named {name!r} that this package did not make.",
+        suggestion="Open another file; the tables of another program are never touched.",
+    )
+
+
+def _create_schema(connection: sqlite3.Connection) -> None:
+    for table in metadata.sorted_tables:
+        connection.execute(str(CreateTable(table).compile(dialect=EMBEDDED)))
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            connection.execute(str(CreateIndex(index).compile(dialect=EMBEDDED)))
+    connection.execute(
+        "INSERT INTO memory_schema (id, version) VALUES (1, :version)",
+        {"version": SCHEMA_VERSION},
+    )

@@ -1,0 +1,197 @@
+"""The entries of the index: which memories of a shelf have a term, and how strongly.
+
+The embedded engine keeps them in its own full-text table, where each term carries the number of
+its shelf, so that a look-up touches one shelf only. On a server they are rows of a plain table.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from memories_sdk.database import Connection
+from memories_sdk.search import ranking
+
+_SHELF: Final = """CREATE TABLE IF NOT EXISTS search_shelves (
+      shelf INTEGER PRIMARY KEY,
+      scope_key TEXT NOT NULL UNIQUE,
+      analyser INTEGER NOT NULL,
+      seq INTEGER,
+      memories INTEGER NOT NULL DEFAULT 0,
+      words INTEGER NOT NULL DEFAULT 0
+    )"""
+_MEMORIES: Final = """CREATE TABLE IF NOT EXISTS search_memories (
+      doc INTEGER PRIMARY KEY,
+      shelf INTEGER NOT NULL,
+      id BLOB NOT NULL,
+      version INTEGER NOT NULL,
+      size INTEGER NOT NULL,
+      words TEXT NOT NULL,
+      UNIQUE (shelf, id)
+    )"""
+_TERMS: Final = """CREATE VIRTUAL TABLE IF NOT EXISTS search_terms USING fts5(
+      once, twice, thrice, often, content='', columnsize=0, detail=column, tokenize='ascii'
+    )"""
+_HOLDERS: Final = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS search_holders USING fts5vocab(search_terms, 'instance')"
+)
+_COUNTS: Final = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS search_counts USING fts5vocab(search_terms, 'row')"
+)
+_COLUMNS: Final = dict(zip(("once", "twice", "thrice", "often"), ranking.STRENGTHS, strict=True))
+
+
+class Entries(Protocol):
+    """The entries during one transaction. `words` is how a memory was analysed."""
+
+    def there(self) -> bool:
+        """Tell whether the tables are there."""
+
+    def make(self) -> None:
+        """Make the tables where they are missing."""
+
+    def add(self, shelf: int, doc: int, words: str) -> None:
+        """Enter a memory."""
+
+    def drop(self, shelf: int, doc: int, words: str) -> None:
+        """Take out a memory, as it was entered."""
+
+    def settle(self) -> None:
+        """Leave nothing of what was taken out."""
+
+    def counts(self, shelf: int, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many memories of a shelf have each of these terms."""
+
+    def holders(self, shelf: int, term: str) -> list[tuple[int, list[int]]]:
+        """Return the documents of a shelf that have a term, by its strength there."""
+
+
+def entries(connection: Connection) -> Entries:
+    """Return the entries as the engine of this connection keeps them."""
+    return FullText(connection) if isinstance(connection, sqlite3.Connection) else Rows(connection)
+
+
+class FullText:
+    """Entries in a full-text table of SQLite."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def there(self) -> bool:
+        """Tell whether the tables are there: the first search of a large shelf makes them."""
+        found = "SELECT 1 FROM sqlite_master WHERE name = 'search_counts'"
+        return self._connection.execute(found).fetchone() is not None
+
+    def make(self) -> None:
+        """Make the tables where they are missing."""
+        for table in (_SHELF, _MEMORIES, _TERMS, _HOLDERS, _COUNTS):
+            self._connection.execute(table)
+
+    def add(self, shelf: int, doc: int, words: str) -> None:
+        """Enter a memory."""
+        added = (
+            "INSERT INTO search_terms (rowid, once, twice, thrice, often) VALUES (?, ?, ?, ?, ?)"
+        )
+        self._connection.execute(added, (doc, *_columns(shelf, words)))
+
+    def drop(self, shelf: int, doc: int, words: str) -> None:
+        """Take out a memory, as it was entered."""
+        dropped = (
+            "INSERT INTO search_terms (search_terms, rowid, once, twice, thrice, often)"
+            " VALUES ('delete', ?, ?, ?, ?, ?)"
+        )
+        self._connection.execute(dropped, (doc, *_columns(shelf, words)))
+
+    def settle(self) -> None:
+        """Merge the table's parts: what was taken out lingers in them until then."""
+        self._connection.execute("INSERT INTO search_terms (search_terms) VALUES ('optimize')")
+
+    def counts(self, shelf: int, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many memories of a shelf have each of these terms."""
+        found = {}
+        for term in terms:
+            row = self._connection.execute(
+                "SELECT doc FROM search_counts WHERE term = ?", (_term(shelf, term),)
+            ).fetchone()
+            if row is not None:
+                found[term] = int(row[0])
+        return found
+
+    def holders(self, shelf: int, term: str) -> list[tuple[int, list[int]]]:
+        """Return the documents of a shelf that have a term, by its strength there."""
+        rows = self._connection.execute(
+            "SELECT col, json_group_array(doc) FROM search_holders WHERE term = ? GROUP BY col",
+            (_term(shelf, term),),
+        ).fetchall()
+        return [(_COLUMNS[column], json.loads(docs)) for column, docs in rows]
+
+
+class Rows:
+    """Entries in a plain table, which came with the others."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def there(self) -> bool:
+        """Tell whether the tables are there: they always are."""
+        return True
+
+    def make(self) -> None:
+        """Make nothing: on a server a search must not change the schema."""
+
+    def add(self, shelf: int, doc: int, words: str) -> None:
+        """Enter a memory."""
+        classes = zip(ranking.STRENGTHS, ranking.terms_by_strength(words), strict=True)
+        self._connection.executemany(
+            "INSERT INTO search_entries (shelf, term, doc, strength)"
+            " VALUES (:shelf, :term, :doc, :strength)",
+            [
+                {"shelf": shelf, "term": term, "doc": doc, "strength": strength}
+                for strength, terms in classes
+                for term in terms
+            ],
+        )
+
+    def drop(self, shelf: int, doc: int, words: str) -> None:  # noqa: ARG002 -- its rows are known
+        """Take out a memory."""
+        dropped = "DELETE FROM search_entries WHERE shelf = :shelf AND doc = :doc"
+        self._connection.execute(dropped, {"shelf": shelf, "doc": doc})
+
+    def settle(self) -> None:
+        """Do nothing: what is left on a server's disk is the server's to clean."""
+
+    def counts(self, shelf: int, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many memories of a shelf have each of these terms."""
+        counted = "SELECT count(*) FROM search_entries WHERE shelf = :shelf AND term = :term"
+        found = {}
+        for term in terms:
+            key = {"shelf": shelf, "term": term}
+            if count := self._connection.execute(counted, key).fetchone()[0]:
+                found[term] = count
+        return found
+
+    def holders(self, shelf: int, term: str) -> list[tuple[int, list[int]]]:
+        """Return the documents of a shelf that have a term, by its strength there."""
+        rows = self._connection.execute(
+            "SELECT strength, doc FROM search_entries"
+            " WHERE shelf = :shelf AND term = :term ORDER BY doc",
+            {"shelf": shelf, "term": term},
+        ).fetchall()
+        found: dict[int, list[int]] = {}
+        for strength, doc in rows:
+            found.setdefault(strength, []).append(doc)
+        return list(found.items())
+
+
+def _columns(shelf: int, words: str) -> list[str]:
+    mark = _term(shelf, "")
+    return [
+        f"{mark}{f' {mark}'.join(terms)}" if terms else ""
+        for terms in ranking.terms_by_strength(words)
+    ]
+
+
+def _term(shelf: int, term: str) -> str:
+    return f"{shelf}x{term}"
