@@ -23,6 +23,11 @@ def lived_in(tmp_path):
         shelf.clear()
         shelf.restore(first.id)
         shelf.restore(second.id, version=1)
+        shelf.attach(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR a picture", name="p")
+        shelf.keep_draft("k", type="plan", content="x")
+        agent = store.agents.create("writer", owner=shelf.caller)
+        shelf.transfer(second.id, to=store.scope(acting_as=shelf.caller, agent=agent))
+        shelf.undo()
         yield store
 
 
@@ -43,6 +48,7 @@ def test_an_untouched_store_verifies(lived_in):
     [
         ("UPDATE memory_bodies SET content = content || ' '", "body"),
         ("UPDATE memory_bodies SET sha256 = zeroblob(32)", "body"),
+        ("UPDATE attachments SET content = zeroblob(9)", "attachment"),
         ("UPDATE memories SET pinned = 1 - pinned", "state"),
         ("UPDATE memories SET summary = 'forged'", "state"),
         ("UPDATE memories SET version = version + 1", "state"),

@@ -18,6 +18,8 @@ import pytest
 
 import memories_sdk
 from memories_sdk import Agent, Memory, MemoryStore, Principal, Scope, ToolResult, Vocabulary
+from memories_sdk.attachments import Attachment, AttachmentHead
+from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Plugins
@@ -31,6 +33,7 @@ from memories_sdk.watch import Watch
 COMMITTED = Path(__file__).parent / "data" / "public_api.txt"
 TYPES = Path(__file__).parent / "typing" / "public_api.py"
 HANDED_OUT = (
+    *(Attachment, AttachmentHead, EditorDraft),
     *(Agents, Concern, Hit, Hits, History, Page, Plugins, Principals),
     *(Recall, Recalled, Recent, Revision, Saved, ScopeReader, Watch),
 )

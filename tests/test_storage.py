@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 TABLES = {
     *("memory_schema", "principals", "members", "agents", "memories", "memory_bodies"),
-    *("memory_revisions", "attachments", "approvals"),
+    *("memory_revisions", "attachments", "approvals", "drafts"),
 }
 
 

@@ -29,9 +29,11 @@ Action = Literal[
     "restore",
     "redact",
     "prune",
+    "depart",
+    "arrive",
 ]
-ENDINGS: Final[tuple[Action, ...]] = ("delete", "clear", "expire")
-"""The actions after which a memory is gone."""
+ENDINGS: Final[tuple[Action, ...]] = ("delete", "clear", "expire", "depart")
+"""The actions after which a memory is gone from its shelf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Revision:
             reorder.
         type: The type after the change; before it for a delete. So is `name`.
         before: The fields the change overwrote, with their old values; all fields for a delete,
-            none for a create.
+            none for a create, the `shelf` it came from for an arrival.
         part_of: `seq` of the first revision of the verb, when the verb wrote several.
         undoes: `seq` of the change that this one takes back.
         pruned: Whether what it overwrote was forgotten.
@@ -152,7 +154,9 @@ def rewind(
     for revision in revisions:
         if revision.version > version or revision.action == "move":
             continue
-        if revision.pruned:
+        if revision.action == "arrive" and revision.version != target + 1:
+            continue  # what it was on another shelf is in the history of that one
+        if revision.pruned or revision.action == "arrive":
             break
         past |= revision.before
         if revision.version == target + 1:

@@ -10,11 +10,12 @@ from typing import Literal
 from uuid6 import UUID
 
 from memories_sdk import statements as sql
+from memories_sdk.attachments import picture_digest, picture_id
 from memories_sdk.database import Connection
 from memories_sdk.history import image_digest, seal
 from memories_sdk.rows import body_digest, columns, state_digest, to_id, to_memory
 
-Damage = Literal["engine", "reference", "body", "state", "seal"]
+Damage = Literal["engine", "reference", "body", "state", "seal", "attachment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Finding:
     Attributes:
         damage: "engine" (the file itself), "reference" (a row without its owner), "body" (a text
             that changed outside the store), "state" (a memory that differs from its last
-            revision), or "seal" (a revision that was changed, put in or taken out).
+            revision), "seal" (a revision that was changed, put in or taken out), or "attachment"
+            (a picture whose bytes are not those it was attached with).
         text: What is wrong, one sentence.
         shelf: The shelf, where one is known.
         memory_id: The memory, where one is known.
@@ -47,7 +49,12 @@ def findings(connection: Connection) -> list[Finding]:
     The chain of a shelf ties each revision to the one before it, so none can be changed or taken
     out of its middle unseen. What is cut off at its end shows in the memories that it led to.
     """
-    return [*_engine(connection), *_memories(connection), *_chains(connection)]
+    return [
+        *_engine(connection),
+        *_memories(connection),
+        *_chains(connection),
+        *_attachments(connection),
+    ]
 
 
 def _engine(connection: Connection) -> Iterator[Finding]:
@@ -70,6 +77,14 @@ def _memories(connection: Connection) -> Iterator[Finding]:
         elif after != state_digest(columns(memory), digest):
             text = f"{memory.name!r} is not as its last revision left it."
             yield Finding("state", text, shelf, memory.id)
+
+
+def _attachments(connection: Connection) -> Iterator[Finding]:
+    for *head, shelf, digest, content in connection.execute(sql.PICTURES):
+        if picture_digest(content) != digest or picture_id(digest) != to_id(head[0]):
+            yield Finding(
+                "attachment", f"The picture {head[1]!r} changed outside the store.", shelf
+            )
 
 
 def _chains(connection: Connection) -> Iterator[Finding]:

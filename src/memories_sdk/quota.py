@@ -16,7 +16,7 @@ class Usage(NamedTuple):
 
     Attributes:
         memories: How many there are, and how many more than before the write.
-        bytes: Size of their bodies, and how much more.
+        bytes: Size of their bodies and pictures, and how much more.
         writes: Verbs of the last minute, this one among them.
     """
 
@@ -33,7 +33,7 @@ class Quota:
 
     Attributes:
         memories: Most memories.
-        bytes: Most bytes of bodies, in UTF-8. The history is not counted.
+        bytes: Most bytes of bodies, in UTF-8, and of pictures. The history is not counted.
         writes_per_minute: Most verbs that write, in any span of sixty seconds.
     """
 

@@ -11,6 +11,8 @@ from uuid import SafeUUID
 
 from uuid6 import UUID
 
+from memories_sdk.attachments import Attachment, AttachmentHead
+from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.history import Revision, image_digest, seal
 from memories_sdk.memory import Memory, MemoryHead
 
@@ -230,6 +232,35 @@ def to_revision(row: Row) -> Revision:
         part_of,
         undoes,
         redacted is not None and not image,
+    )
+
+
+def to_attachment_head(row: Row) -> AttachmentHead:
+    """Return a picture without its bytes from a row of `PICTURE_HEAD`."""
+    id, name, media_type, size, created = row[:5]
+    return AttachmentHead(to_id(id), name, media_type, size, to_time(created))
+
+
+def to_attachment(row: Row) -> Attachment:
+    """Return a picture from a row of `PICTURE_HEAD` and its bytes."""
+    id, name, media_type, size, created, content = row[:6]
+    return Attachment(to_id(id), name, media_type, size, to_time(created), bytes(content))
+
+
+def to_draft(row: Row) -> EditorDraft:
+    """Return an unsaved text from a row of `DRAFT_COLUMNS`."""
+    key, memory_id, version, fields, kept = row
+    typed = json.loads(fields)
+    return EditorDraft(
+        key=key,
+        memory_id=None if memory_id is None else to_id(memory_id),
+        version=version,
+        name=typed["name"],
+        type=typed["type"],
+        summary=typed["summary"],
+        tags=tuple(typed["tags"]),
+        content=typed["content"],
+        kept_at=to_time(kept),
     )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from uuid6 import UUID
 
-from memories_sdk import timeline
+from memories_sdk import timeline, transfers
+from memories_sdk.desk import Desk
 from memories_sdk.draft import Draft, edited
 from memories_sdk.errors import EditConflict, InvalidInput, NotFound
 from memories_sdk.history import History, rewind
-from memories_sdk.hooks import Write
 from memories_sdk.memory import (
     UNSET,
     Derived,
@@ -30,13 +30,12 @@ from memories_sdk.memory import (
     normal_name,
 )
 from memories_sdk.merge import merge
-from memories_sdk.quota import check_quota
 from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
-from memories_sdk.visit import Change, Visit
+from memories_sdk.visit import Visit
 
 
-class Scope(ScopeReader):
+class Scope(Desk):
     """A shelf with all its verbs. Made by `store.scope(…)`.
 
     Each verb is one transaction: all of it is stored, with its revision, or nothing. Each write
@@ -352,6 +351,51 @@ class Scope(ScopeReader):
                     self._with_id(shelf, each)
             shelf.reorder([*(rows.pop(each) for each in wanted), *rows.values()], old)
 
+    def transfer(self, id: UUID | str, *, to: Scope, expected_version: int | None = None) -> Memory:
+        """Move a memory to another shelf of this store, where it stands last under the same id.
+
+        The pictures that its body names go with it; its history stays, and `undo` on either shelf
+        brings it back.
+
+        Args:
+            id: The memory.
+            to: The other shelf, by the right of whoever acts there.
+            expected_version: See the class.
+
+        Raises:
+            NotFound: It is not on this shelf.
+            NameTaken: One of that name and type is there already.
+            QuotaExceeded: The owner of the other shelf would have too much.
+            UnknownType: The other shelf takes no memories of its type.
+            InvalidInput: Both are the same shelf, or of two stores.
+            EditConflict: `expected_version` is stale.
+        """
+        expected = checked_version(expected_version)
+        memory = self.get_by_id(id)
+        if to._setting.database is not self._setting.database:
+            raise InvalidInput(
+                "to must be a shelf of the same store.",
+                field="to",
+                suggestion="For example store.scope(acting_as=alice, principal=lab).",
+            )
+        checked_type(memory.type, to.vocabularies)
+        if to.key == self.key:
+            raise InvalidInput(
+                "The memory is on that shelf already.", field="to", suggestion="Name another one."
+            )
+        to._admit(memory.type, _texts(memory))
+        taken = f"A memory [{memory.name}] (type={memory.type}) is there already."
+        with self._writing(taken=taken) as shelf:
+            stored = self._with_id(shelf, id)
+            _expect(shelf, stored, expected)
+            if stored.memory.version != memory.version:
+                raise EditConflict(memory.version, stored.memory)  # the guards saw another text
+            there = shelf.beside(to._shelf)
+            moved = transfers.carry(shelf, there, stored)
+            if to.principal != self.principal:
+                to._check_quota(there)
+            return moved
+
     def restore(
         self,
         id: UUID | str,
@@ -405,7 +449,7 @@ class Scope(ScopeReader):
             NameTaken: Another memory has the name that would come back.
         """
         with self._writing(taken="Another memory has the name that would come back.") as shelf:
-            undone = timeline.undo(shelf, seq)
+            undone = timeline.undo(shelf, seq, lambda key: shelf.beside(self._other(key)))
             if any(part.type not in (None, *self._types(None)) for part in undone):
                 raise unknown_id()
             return History(undone)
@@ -457,22 +501,6 @@ class Scope(ScopeReader):
         """
         with Visit(self._setting.database.write(shelf=self.key), self._shelf) as shelf:
             shelf.switch(on=on)
-
-    def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Change:
-        writing = self._setting.database.write(shelf=self.key, taken=taken, erasing=erasing)
-        return Change(writing, self._shelf, self._setting.plugins, self._check_quota)
-
-    def _check_quota(self, shelf: Shelf) -> None:
-        quota = self._setting.quota
-        if quota is not None and (
-            usage := shelf.usage(self.principal.id, quota.writes_per_minute or 0)
-        ):
-            check_quota(quota, usage)
-
-    def _admit(self, type: str, texts: Mapping[str, str]) -> None:
-        """Ask the guards. They may be slow: not while others wait for the lock."""
-        write = Write(self.key, self._actor, type, texts)
-        self._setting.plugins.admit(write, checked_type(type, self.vocabularies))
 
     def _add(self, shelf: Shelf, name: str, type: str, draft: Draft) -> Memory:
         if isinstance(draft.content, Unset):
@@ -528,6 +556,15 @@ def _expect(
             base = str(past["content"])
             difference = merge(base, change(base), memory.content)
     raise EditConflict(version, memory, difference)
+
+
+def _texts(memory: Memory) -> dict[str, str]:
+    return {
+        "name": memory.name,
+        "content": memory.content,
+        "summary": memory.summary or "",
+        "tags": "\n".join(memory.tags),
+    }
 
 
 def _written(content: str | Unset) -> Callable[[str], str] | None:

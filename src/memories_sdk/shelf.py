@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -11,7 +11,9 @@ from typing import Any, Final, NamedTuple
 from uuid6 import UUID
 
 from memories_sdk import statements as sql
+from memories_sdk.attachments import Attachment, AttachmentHead, picture_id, referred_to
 from memories_sdk.database import Connection
+from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
 from memories_sdk.principals import ScopeKind, scope_key
@@ -23,6 +25,9 @@ from memories_sdk.rows import (
     from_time,
     image,
     state_digest,
+    to_attachment,
+    to_attachment_head,
+    to_draft,
     to_entry,
     to_head,
     to_memory,
@@ -94,7 +99,7 @@ class Shelf:
             principal_id: Whose shelf this is.
             writes: Most verbs of the last minute that matter.
         """
-        if self._first is None:
+        if self._first is None and self._grown == [0, 0]:
             return None
         agents = self._connection.execute(sql.AGENTS_OF, {"principal_id": principal_id}).fetchall()
         keys = [scope_key(principal_id=principal_id)]
@@ -104,7 +109,8 @@ class Shelf:
         for key in keys:
             at = {"scope_key": key, "limit": writes + 1}
             count, length = self._connection.execute(sql.USED, at).fetchone()
-            memories, size = memories + count, size + length
+            (shown,) = self._connection.execute(sql.USED_BY_PICTURES, at).fetchone()
+            memories, size = memories + count, size + length + shown
             times = self._connection.execute(sql.WRITES, at).fetchall()
             recent += sum(time > since for (time,) in times)
         return Usage((memories, self._grown[0]), (size, self._grown[1]), recent)
@@ -184,7 +190,20 @@ class Shelf:
         """Return all revisions of the change that began with `seq`, last first."""
         return self._revisions(sql.PARTS, seq=seq)
 
-    def add(self, memory: Memory, action: Action = "create") -> Memory:
+    def beside(self, opened: Callable[[Connection], Shelf]) -> Shelf:
+        """Return another shelf in the same transaction; who hears of this one hears of both."""
+        other = opened(self._connection)
+        other.recorded = self.recorded
+        return other
+
+    @property
+    def key(self) -> str:
+        """`global:<principal>` or `agent:<agent>`."""
+        return self._owner.key
+
+    def add(
+        self, memory: Memory, action: Action = "create", before: Mapping[str, object] | None = None
+    ) -> Memory:
         """Insert a memory."""
         parameters = columns(memory) | {
             "id": memory.id.bytes,
@@ -199,7 +218,7 @@ class Shelf:
         body = {"row": row, "content": memory.content, "sha256": digest}
         self._connection.execute(sql.INSERT_BODY, body)
         self._grow(1, memory.size)
-        self._record(action, memory, {}, state_digest(parameters, digest), named=True)
+        self._record(action, memory, before or {}, state_digest(parameters, digest), named=True)
         return memory
 
     def new(self, id: UUID, name: str, type: str) -> Memory:
@@ -324,6 +343,87 @@ class Shelf:
         for seq, before, content, redacted in self._all(sql.IMAGES):
             if seq in seqs:
                 self._rewrite(seq, None, None, redacted or image_digest(before, content))
+
+    def went_to(self, id: UUID) -> str | None:
+        """Return the key of the shelf on which that memory arrived last, or None."""
+        row = self._connection.execute(sql.LAST_ARRIVAL, {"id": id.bytes}).fetchone()
+        return None if row is None else str(row[0])
+
+    def is_elsewhere(self, id: UUID) -> bool:
+        """Tell whether that memory is on another shelf."""
+        return bool(self._all(sql.ELSEWHERE, id=id.bytes))
+
+    def attach(self, content: bytes, digest: bytes, media_type: str, name: str) -> AttachmentHead:
+        """Keep a picture; one that is there already stays as it is."""
+        id = picture_id(digest)
+        picture: Parameters = {
+            "id": id.bytes,
+            "media_type": media_type,
+            "name": name,
+            "size": len(content),
+            "sha256": digest,
+            "content": content,
+            "created_at": self._key["now"],
+        }
+        if not self._all(sql.ATTACHED, id=id.bytes):
+            self._connection.execute(sql.ATTACH, self._key | picture)
+            self._grow(0, len(content))
+        (row,) = self._all(sql.ATTACHED, id=id.bytes)
+        return to_attachment_head(row)
+
+    def attachment(self, id: UUID) -> Attachment | None:
+        """Return a picture with its bytes."""
+        row = self._connection.execute(sql.ATTACHMENT, self._key | {"id": id.bytes}).fetchone()
+        return None if row is None else to_attachment(row)
+
+    def attachments(self) -> list[AttachmentHead]:
+        """Return the pictures without their bytes, oldest first."""
+        return [to_attachment_head(row) for row in self._all(sql.ATTACHMENTS)]
+
+    def detach(self, id: UUID) -> None:
+        """Remove a picture."""
+        self._connection.execute(sql.DETACH, self._key | {"id": id.bytes})
+
+    def referred_to(self) -> set[UUID]:
+        """Return the ids of the pictures that some text of the shelf names, past ones too."""
+        return referred_to(row[0] for each in sql.REFERRING for row in self._all(each))
+
+    def keep_draft(self, caller_id: int, draft: EditorDraft, fields: Mapping[str, object]) -> None:
+        """Keep an unsaved text, in place of the one with its key."""
+        memory_id = draft.memory_id and draft.memory_id.bytes
+        row: Parameters = {
+            "caller_id": caller_id,
+            "key": draft.key,
+            "memory_id": memory_id,
+            "version": draft.version,
+            "fields": json.dumps(fields, ensure_ascii=False),
+            "kept_at": self._key["now"],
+        }
+        self._connection.execute(sql.KEEP_DRAFT, self._key | row)
+
+    def drafts(self, caller_id: int) -> list[EditorDraft]:
+        """Return somebody's unsaved texts, the last kept first."""
+        return [to_draft(row) for row in self._all(sql.DRAFTS, caller_id=caller_id)]
+
+    def drop_draft(self, caller_id: int, key: str) -> None:
+        """Forget an unsaved text."""
+        self._connection.execute(sql.DROP_DRAFT, self._key | {"caller_id": caller_id, "key": key})
+
+    def blot_drafts(self, text: str, mark: str) -> int:
+        """Put `mark` for `text` in everybody's unsaved texts; return in how many it stood."""
+        count = 0
+        for caller_id, key, fields in self._all(sql.ALL_DRAFTS):
+            known = json.loads(fields)
+            marked = {name: _marked(value, text, mark) for name, value in known.items()}
+            if marked != known:
+                count += 1
+                new: Parameters = {
+                    "caller_id": caller_id,
+                    "at_key": key,
+                    "new_fields": json.dumps(marked, ensure_ascii=False),
+                }
+                self._connection.execute(sql.REWRITE_DRAFT, self._key | new)
+        return count
 
     def note(self, action: Action, facts: Mapping[str, object]) -> None:
         """Append a revision of the shelf itself."""

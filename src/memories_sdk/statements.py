@@ -40,6 +40,12 @@ memories = metadata.tables["memories"]
 bodies = metadata.tables["memory_bodies"]
 revisions = metadata.tables["memory_revisions"]
 shelves = metadata.tables["shelves"]
+attachments = metadata.tables["attachments"]
+drafts = metadata.tables["drafts"]
+
+
+def _word(text: str) -> ColumnElement[str]:
+    return literal_column(f"'{text}'")
 
 
 _NONE: Final[ColumnElement[int]] = literal_column("0")
@@ -313,6 +319,93 @@ CHANGES: Final = compiled(
     .order_by(revisions.c.seq)
     .limit(bindparam("limit"))
     .offset(_NONE)
+)
+
+# A memory is on one shelf at a time; the last arrival of its id says on which one it was last.
+LAST_ARRIVAL: Final = compiled(
+    select(revisions.c.scope_key)
+    .where(revisions.c.memory_id == bindparam("id"), revisions.c.action == _word("arrive"))
+    .order_by(revisions.c.seq.desc())
+    .limit(literal_column("1"))
+    .offset(_NONE)
+)
+ELSEWHERE: Final = compiled(
+    select(memories.c.row).where(
+        memories.c.scope_key != bindparam("scope_key"), memories.c.id == bindparam("id")
+    )
+)
+
+PICTURE_HEAD: Final = tuple(
+    attachments.c[name] for name in ("id", "name", "media_type", "size", "created_at")
+)
+_pictures = attachments.c.scope_key == bindparam("scope_key")
+USED_BY_PICTURES: Final = compiled(
+    select(func.coalesce(func.sum(attachments.c.size), _NONE)).where(_pictures)
+)
+_picture = and_(_pictures, attachments.c.id == bindparam("id"))
+ATTACH: Final = compiled(
+    insert(attachments).values({column.name: bindparam(column.name) for column in attachments.c})
+)
+ATTACHED: Final = compiled(select(*PICTURE_HEAD).where(_picture))
+ATTACHMENT: Final = compiled(select(*PICTURE_HEAD, attachments.c.content).where(_picture))
+ATTACHMENTS: Final = compiled(
+    select(*PICTURE_HEAD).where(_pictures).order_by(attachments.c.created_at, attachments.c.id)
+)
+DETACH: Final = compiled(delete(attachments).where(_picture))
+_names_picture: ColumnElement[str] = literal_column("'%attachment:%'")
+REFERRING: Final = (
+    compiled(
+        select(bodies.c.content)
+        .join(memories, bodies.c.row == memories.c.row)
+        .where(_shelf, bodies.c.content.like(_names_picture))
+    ),
+    compiled(
+        select(revisions.c.before_content).where(
+            revisions.c.scope_key == bindparam("scope_key"),
+            revisions.c.before_content.like(_names_picture),
+        )
+    ),
+    compiled(
+        select(drafts.c.fields).where(
+            drafts.c.scope_key == bindparam("scope_key"), drafts.c.fields.like(_names_picture)
+        )
+    ),
+)
+"""Every text of a shelf that may name a picture, what can be restored included."""
+
+PICTURES: Final = compiled(
+    select(
+        *PICTURE_HEAD, attachments.c.scope_key, attachments.c.sha256, attachments.c.content
+    ).order_by(attachments.c.scope_key, attachments.c.id)
+)
+
+DRAFT_COLUMNS: Final = tuple(
+    drafts.c[name] for name in ("key", "memory_id", "version", "fields", "kept_at")
+)
+_drafted = and_(
+    drafts.c.caller_id == bindparam("caller_id"), drafts.c.scope_key == bindparam("scope_key")
+)
+KEEP_DRAFT: Final = compiled(
+    insert_or_leave(drafts)
+    .values({column.name: bindparam(column.name) for column in drafts.c})
+    .on_conflict_do_update(
+        index_elements=["caller_id", "scope_key", "key"],
+        set_={name: bindparam(name) for name in ("memory_id", "version", "fields", "kept_at")},
+    )
+)
+DRAFTS: Final = compiled(
+    select(*DRAFT_COLUMNS).where(_drafted).order_by(drafts.c.kept_at.desc(), drafts.c.key)
+)
+DROP_DRAFT: Final = compiled(delete(drafts).where(_drafted, drafts.c.key == bindparam("key")))
+ALL_DRAFTS: Final = compiled(
+    select(drafts.c.caller_id, drafts.c.key, drafts.c.fields).where(
+        drafts.c.scope_key == bindparam("scope_key")
+    )
+)
+REWRITE_DRAFT: Final = compiled(
+    update(drafts)
+    .values(fields=bindparam("new_fields"))
+    .where(_drafted, drafts.c.key == bindparam("at_key"))
 )
 
 PRINCIPAL: Final = compiled(

@@ -172,7 +172,7 @@ class RevisionRow(Table, table=True):
         Index(
             "ix_memory_revisions_endings",
             *("scope_key", "seq"),
-            sqlite_where=text("action IN ('delete', 'clear', 'expire')"),
+            sqlite_where=text("action IN ('delete', 'clear', 'expire', 'depart')"),
         ),
     )
     seq: int | None = Field(default=None, primary_key=True)
@@ -205,17 +205,30 @@ class ShelfRow(Table, table=True):
 
 
 class AttachmentRow(Table, table=True):
-    """A picture that bodies of one principal refer to."""
+    """A picture that bodies of one shelf refer to; its id comes from its bytes."""
 
     __tablename__ = "attachments"
-    __table_args__ = (Index(None, "principal_id", "sha256"),)
+    scope_key: str = Field(primary_key=True, sa_type=Text)
     id: bytes = Field(sa_type=LargeBinary, primary_key=True)
-    principal_id: int = Field(foreign_key="principals.id")
     media_type: str = Field(sa_type=Text)
     name: str = Field(sa_type=Text)
+    size: int
     sha256: bytes = Field(sa_type=LargeBinary)
     content: bytes = Field(sa_type=LargeBinary)
     created_at: int
+
+
+class DraftRow(Table, table=True):
+    """What somebody typed and did not save. `fields` is JSON."""
+
+    __tablename__ = "drafts"
+    caller_id: int = Field(primary_key=True, foreign_key="principals.id", ondelete="CASCADE")
+    scope_key: str = Field(primary_key=True, sa_type=Text)
+    key: str = Field(primary_key=True, sa_type=Text)
+    memory_id: bytes | None = Field(default=None, sa_type=LargeBinary)
+    version: int | None = None
+    fields: str = Field(sa_type=Text)
+    kept_at: int
 
 
 class ApprovalRow(Table, table=True):

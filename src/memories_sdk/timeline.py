@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from uuid6 import UUID
 
+from memories_sdk import transfers
 from memories_sdk.errors import Conflict, InvalidInput, NotFound
 from memories_sdk.history import ENDINGS, Revision, rewind
 from memories_sdk.memory import Memory, byte_size, derived_summary
 from memories_sdk.shelf import Shelf, Stored
+from memories_sdk.transfers import OpenShelf
 
 MARK: Final = "█████"
 """Stands where a text was blotted out."""
@@ -44,8 +46,13 @@ def restore(shelf: Shelf, id: UUID, target: int | None) -> Memory:
     return _go_back(shelf, stored, {**past, "order": stored.memory.order})
 
 
-def undo(shelf: Shelf, seq: int | None) -> list[Revision]:
+def undo(shelf: Shelf, seq: int | None, open_shelf: OpenShelf) -> list[Revision]:
     """Take back the last change of the shelf that was not taken back yet, all of its parts.
+
+    Args:
+        shelf: Where.
+        seq: The change that is meant, or None for the last.
+        open_shelf: Opens the other shelf of a memory that moved between two.
 
     Raises:
         NotFound: There is nothing to take back.
@@ -62,7 +69,10 @@ def undo(shelf: Shelf, seq: int | None) -> list[Revision]:
     parts = shelf.parts(last.seq)
     shelf.undoing = last.seq
     for part in parts:
-        _take_back(shelf, part)
+        if part.action in ("depart", "arrive"):
+            transfers.take_back(shelf, part, open_shelf)
+        else:
+            _take_back(shelf, part)
     return parts
 
 
@@ -89,7 +99,7 @@ def redact(shelf: Shelf, text: str) -> int:
                 action="redact",
             )
     # After the memories: the revisions just written hold the text as what they overwrote.
-    revisions = shelf.blot(text, MARK)
+    revisions = shelf.blot(text, MARK) + shelf.blot_drafts(text, MARK)
     shelf.note("redact", {"memories": memories, "revisions": revisions})
     return memories + revisions
 
@@ -158,6 +168,11 @@ def _bring_back(shelf: Shelf, id: UUID, revisions: list[Revision], target: int |
             suggestion="Leave version out for the last one before.",
         )
     past = rewind({}, gone.version, revisions, target or gone.version - 1)
+    if shelf.is_elsewhere(id):
+        raise Conflict(
+            f"Memory {past['name']!r} is on another shelf now.",
+            suggestion="transfer() brings it back from there.",
+        )
     shelf.bury(str(past["name"]), str(past["type"]))
     restored = shelf.revived(id, past, gone.version + 1)
     return shelf.add(restored, "restore")

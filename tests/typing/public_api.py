@@ -26,6 +26,8 @@ from memories_sdk import (
     ToolResult,
     Vocabulary,
 )
+from memories_sdk.attachments import Attachment, AttachmentHead
+from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Plugins, Write
@@ -164,6 +166,19 @@ def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
     assert_type(shelf.reorder([id, str(id)]), None)
     assert_type(shelf.restore(id, version=1), Memory)
     assert_type(shelf.undo(seq=1), History)
+    assert_type(shelf.transfer(id, to=shelf, expected_version=1), Memory)
+    picture = shelf.attach(b"", name="plot.png", media_type="image/png")
+    assert_type(picture, AttachmentHead)
+    assert_type((picture.id, picture.markdown, picture.size), tuple[UUID, str, int])
+    assert_type(shelf.attachment(picture.id), Attachment)
+    assert_type(shelf.attachment(str(id)).data_url, str)
+    assert_type(shelf.attachments(unused=True), tuple[AttachmentHead, ...])
+    assert_type(shelf.detach(picture.id), None)
+    draft = shelf.keep_draft("k", type="plan", content="", memory_id=id, version=1)
+    assert_type(draft, EditorDraft)
+    assert_type((draft.memory_id, draft.content), tuple[UUID | None, str])
+    assert_type(shelf.drafts(), tuple[EditorDraft, ...])
+    assert_type(shelf.drop_draft("k"), None)
     assert_type(shelf.switch(on=False), None)
     assert_type(shelf.redact("secret"), int)
     assert_type(shelf.prune(keep=20, before=datetime.now(UTC)), int)

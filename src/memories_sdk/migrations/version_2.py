@@ -1,4 +1,4 @@
-"""Version 2: deleted memories and old names by index, readers' mark for untrusted memories."""
+"""Version 2: indexes of the history, the mark for untrusted memories, pictures and drafts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ def upgrade(op: Operations) -> None:
     """Lead the tables from version 1 to version 2."""
     _index_history(op)
     _mark_the_untrusted(op)
+    _keep_pictures_by_shelf(op)
+    _keep_drafts(op)
 
 
 def _index_history(op: Operations) -> None:
@@ -37,10 +39,46 @@ def _index_history(op: Operations) -> None:
         "ix_memory_revisions_endings",
         "memory_revisions",
         ["scope_key", "seq"],
-        sqlite_where=sa.text("action IN ('delete', 'clear', 'expire')"),
+        sqlite_where=sa.text("action IN ('delete', 'clear', 'expire', 'depart')"),
     )
 
 
 def _mark_the_untrusted(op: Operations) -> None:
     column = sa.Column("untrusted", sa.Integer(), nullable=False, server_default=sa.text("0"))
     op.add_column("memories", column)
+
+
+def _keep_pictures_by_shelf(op: Operations) -> None:
+    op.drop_table("attachments")  # no release before this one put anything there
+    op.create_table(
+        "attachments",
+        sa.Column("scope_key", sa.Text(), nullable=False),
+        sa.Column("id", sa.LargeBinary(), nullable=False),
+        sa.Column("media_type", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("sha256", sa.LargeBinary(), nullable=False),
+        sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("scope_key", "id", name="pk_attachments"),
+    )
+
+
+def _keep_drafts(op: Operations) -> None:
+    op.create_table(
+        "drafts",
+        sa.Column("caller_id", sa.Integer(), nullable=False),
+        sa.Column("scope_key", sa.Text(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("memory_id", sa.LargeBinary(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=True),
+        sa.Column("fields", sa.Text(), nullable=False),
+        sa.Column("kept_at", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("caller_id", "scope_key", "key", name="pk_drafts"),
+        sa.ForeignKeyConstraint(
+            ["caller_id"],
+            ["principals.id"],
+            name="fk_drafts_caller_id",
+            ondelete="CASCADE",
+        ),
+    )

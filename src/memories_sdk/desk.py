@@ -1,0 +1,202 @@
+"""Desk: what people keep on a shelf beside its memories, and the way of all writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from uuid6 import UUID
+
+from memories_sdk import statements as sql
+from memories_sdk.attachments import (
+    Attachment,
+    AttachmentHead,
+    checked_picture,
+    picture_digest,
+)
+from memories_sdk.database import Connection
+from memories_sdk.editor_drafts import EditorDraft, checked_fields, checked_key
+from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.hooks import Write
+from memories_sdk.memory import checked_type, checked_version, normal_label
+from memories_sdk.principals import Agent, denied
+from memories_sdk.quota import check_quota
+from memories_sdk.reader import ScopeReader, missing_agent, parsed_id
+from memories_sdk.shelf import Owner, Shelf
+from memories_sdk.visit import Change
+
+MOST_DRAFTS = 100
+"""Drafts of one person on one shelf; the oldest go when there are more."""
+
+
+class Desk(ScopeReader):
+    """Pictures that bodies refer to, and texts that nobody saved yet. Part of every `Scope`."""
+
+    def attach(
+        self, content: bytes, *, name: str = "picture", media_type: str | None = None
+    ) -> AttachmentHead:
+        """Keep a picture on this shelf; `.markdown` of what is returned shows it in a body.
+
+        The same picture is kept once, under its first name.
+
+        Args:
+            content: A PNG, JPEG, GIF or WebP of at most 5 MiB. Its first bytes decide, and SVG is
+                refused: it is a program.
+            name: What it is called, 1 to 200 characters.
+            media_type: What it is said to be; refused when its bytes say otherwise.
+
+        Raises:
+            InvalidInput: It is no such picture.
+            TooLong: It is too large.
+        """
+        content, found = checked_picture(content)
+        if media_type not in (None, found):
+            raise InvalidInput(
+                f"content is {found}, not {media_type}.",
+                field="media_type",
+                suggestion="Leave it out.",
+            )
+        label = normal_label(name, "name")
+        with self._writing() as shelf:
+            return shelf.attach(content, picture_digest(content), found, label)
+
+    def attachment(self, id: UUID | str) -> Attachment:
+        """Return a picture of this shelf with its bytes.
+
+        Raises:
+            NotFound: It is not on this shelf; a foreign one looks like an unknown one.
+        """
+        with self._reading() as shelf:
+            if (found := shelf.attachment(parsed_id(id))) is not None:
+                return found
+        raise NotFound("Attachment not found.", suggestion="attachments() lists them.")
+
+    def attachments(self, *, unused: bool = False) -> tuple[AttachmentHead, ...]:
+        """Return the pictures of this shelf without their bytes, oldest first.
+
+        Args:
+            unused: Only those that no body, no past version and no draft names.
+        """
+        with self._reading() as shelf:
+            heads = shelf.attachments()
+            used = shelf.referred_to() if unused else set()
+        return tuple(head for head in heads if head.id not in used)
+
+    def detach(self, id: UUID | str) -> None:
+        """Remove a picture for good; bodies that name it show its label from then on.
+
+        Raises:
+            NotFound: It is not on this shelf.
+        """
+        with self._writing() as shelf:
+            if shelf.attachment(parsed_id(id)) is None:
+                raise NotFound("Attachment not found.", suggestion="attachments() lists them.")
+            shelf.detach(parsed_id(id))
+
+    def keep_draft(
+        self,
+        key: str,
+        *,
+        type: str,
+        name: str = "",
+        content: str = "",
+        summary: str = "",
+        tags: Sequence[str] = (),
+        memory_id: UUID | str | None = None,
+        version: int | None = None,
+    ) -> EditorDraft:
+        """Keep an unsaved text of the caller's, in place of the last one with that key.
+
+        It is no memory: no list, search or prompt shows it, and nobody but the caller sees it. It
+        may break every rule that a save would check, but for the guards.
+
+        Args:
+            key: Names the text: 1 to 64 letters, digits or hyphens.
+            type: As typed, like `name`, `content`, `summary` and `tags`.
+            name: See `type`.
+            content: See `type`.
+            summary: See `type`.
+            tags: See `type`.
+            memory_id: The memory that is being edited; None for a new one.
+            version: The version of it that the edit stands on.
+
+        Raises:
+            TooLong: All of it together has over 4 MiB.
+            WriteRefused: A guard found what must not be stored.
+        """
+        checked_type(type, self.vocabularies)
+        fields = checked_fields(name, type, summary, tags, content)
+        texts = {"name": name, "content": content, "summary": summary, "tags": "\n".join(tags)}
+        self._admit(type, {field: text for field, text in texts.items() if text})
+        id = None if memory_id is None else parsed_id(memory_id)
+        with self._writing() as shelf:
+            draft = EditorDraft(
+                key=checked_key(key),
+                memory_id=id,
+                version=checked_version(version),
+                name=name,
+                type=type,
+                summary=summary,
+                tags=tuple(tags),
+                content=content,
+                kept_at=shelf.now,
+            )
+            shelf.keep_draft(self.caller.id, draft, fields)
+            for old in shelf.drafts(self.caller.id)[MOST_DRAFTS:]:
+                shelf.drop_draft(self.caller.id, old.key)
+            return draft
+
+    def drafts(self) -> tuple[EditorDraft, ...]:
+        """Return the caller's unsaved texts on this shelf, the last kept first."""
+        types = self._types(None)
+        with self._reading() as shelf:
+            found = shelf.drafts(self.caller.id)
+        return tuple(each for each in found if each.type in types)
+
+    def drop_draft(self, key: str) -> None:
+        """Forget an unsaved text; one that is not there is forgotten already."""
+        key = checked_key(key)
+        with self._writing() as shelf:
+            shelf.drop_draft(self.caller.id, key)
+
+    def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Change:
+        writing = self._setting.database.write(shelf=self.key, taken=taken, erasing=erasing)
+        return Change(writing, self._shelf, self._setting.plugins, self._check_quota)
+
+    def _check_quota(self, shelf: Shelf) -> None:
+        quota = self._setting.quota
+        if quota is not None and (
+            usage := shelf.usage(self.principal.id, quota.writes_per_minute or 0)
+        ):
+            check_quota(quota, usage)
+
+    def _admit(self, type: str, texts: Mapping[str, str]) -> None:
+        """Ask the guards. They may be slow: not while others wait for the lock."""
+        write = Write(self.key, self._actor, type, texts)
+        self._setting.plugins.admit(write, checked_type(type, self.vocabularies))
+
+    def _other(self, key: str) -> Callable[[Connection], Shelf]:
+        """Return what opens another shelf in the same transaction, by the caller's right."""
+
+        def opened(connection: Connection) -> Shelf:
+            kind, _, number = key.partition(":")
+            agent = None
+            principal_id = int(number)
+            if kind == "agent":
+                row = connection.execute(sql.AGENT, {"id": int(number)}).fetchone()
+                if row is None:
+                    raise missing_agent(number)
+                agent, principal_id = Agent(*row), row[2]
+            if principal_id != self.caller.id:
+                member = {"group_id": principal_id, "user_id": self.caller.id}
+                if connection.execute(sql.ROLE, member).fetchone() is None:
+                    raise denied(principal_id)
+            owner = Owner(
+                key,
+                "global" if agent is None else "agent",
+                principal_id if agent is None else None,
+                None if agent is None else agent.id,
+            )
+            now = self._setting.now()
+            return Shelf(connection, owner, now, actor=self._actor, source=self._source)
+
+        return opened
