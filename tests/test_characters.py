@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wcwidth import iter_graphemes  # comes with IPython and has tables of its own
 
-from memories_sdk.characters import cut_graphemes, reveal
+from memories_sdk.characters import cut_graphemes, reveal, reveal_letters
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
@@ -106,6 +106,22 @@ def test_a_cut_falls_on_a_boundary_of_unicode(text: str, limit: int) -> None:
 def test_invisible_characters_show(text: str, seen: str) -> None:
     """Nothing hides in a name: not direction, not width, not text made of tags or selectors."""
     assert reveal(text) == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("\u0430dmin", "\u0430⟨U+0430⟩dmin"),
+        ("adm\u0456n and \uff41dmin", "adm\u0456⟨U+0456⟩n and \uff41⟨U+FF41⟩dmin"),
+        ("\u1d00dmin", "\u1d00⟨U+1D00⟩dmin"),
+        ("админ ελλάδα", "админ ελλάδα"),
+        ("café 観測memo 5µm Ångström", "café 観測memo 5µm Ångström"),
+    ],
+    ids=ascii,
+)
+def test_letters_of_another_script_show_on_a_card(text: str, seen: str) -> None:
+    """A name that only looks like another shows what it is; honest words in any script stay."""
+    assert reveal_letters(text) == seen
 
 
 @pytest.mark.parametrize(

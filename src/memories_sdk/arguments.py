@@ -150,10 +150,14 @@ def _parsed(text: str) -> object:
             "arguments are too large or too deeply nested.", suggestion="Send a flat object."
         )
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        return json.loads(
+            text, object_pairs_hook=_once, parse_constant=_no_constant, parse_float=_finite
+        )
     except (ValueError, RecursionError) as error:
+        place = getattr(error, "pos", None)
+        where = "" if place is None else f" from character {place + 1} on"
         raise InvalidInput(
-            "arguments are not valid JSON.", suggestion='For example {"action": "list"}.'
+            f"arguments are not valid JSON{where}.", suggestion='For example {"action": "list"}.'
         ) from error
 
 
@@ -168,6 +172,13 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _no_constant(name: str) -> object:
     msg = f"{name} is not JSON"
     raise ValueError(msg)
+
+
+def _finite(digits: str) -> float:
+    if math.isinf(value := float(digits)):
+        msg = f"{digits} is too large for JSON"
+        raise ValueError(msg)
+    return value
 
 
 def _depth(text: str) -> int:

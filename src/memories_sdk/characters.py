@@ -108,6 +108,33 @@ _INVISIBLE: Final = re.compile(
 )
 
 
+_WORD: Final = re.compile(r"[^\W\d_]*[A-Za-z][^\W\d_]*")
+_ALIKE: Final = re.compile(
+    "(?:CYRILLIC|GREEK|COPTIC|ARMENIAN|CHEROKEE|LISU|FULLWIDTH|MATHEMATICAL|LATIN LETTER) "
+)
+"""Beginnings of the Unicode names of letters that are taken for ASCII ones."""
+
+
+def reveal_letters(text: str) -> str:
+    """Mark letters of another script inside a word with ASCII letters, as `x⟨U+0445⟩`.
+
+    For cards, where a name that only looks like another one must not be taken for it. Words of
+    one script alone stay, and so does every pair of scripts whose letters nobody confuses.
+    """
+    return _WORD.sub(lambda word: "".join(map(_marked, word[0])), text)
+
+
+def _marked(letter: str) -> str:
+    alike = not letter.isascii() and _ALIKE.match(unicodedata.name(letter, ""))
+    return f"{letter}\u27e8U+{ord(letter):04X}\u27e9" if alike else letter
+
+
+def is_noncharacter(character: str) -> bool:
+    """Tell whether Unicode promises never to put this code point into a text."""
+    code = ord(character)
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF  # noqa: PLR2004 -- as the standard has them
+
+
 def reveal(text: str) -> str:
     """Show characters that cannot be seen as marks such as `⟨U+202E⟩`, for names and cards.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, ParamSpec
 
 from memories_sdk.characters import reveal
 from memories_sdk.markdown import render_safe
@@ -19,6 +20,23 @@ if TYPE_CHECKING:
 SHOWN_ROWS: Final = 50
 
 
+_P = ParamSpec("_P")
+
+
+def not_typeset(markup: str) -> str:
+    """Keep a notebook from typesetting what looks like a formula: those can link and load."""
+    return f'<div class="tex2jax_ignore mathjax_ignore">{markup}</div>'
+
+
+def _not_typeset(show: Callable[_P, str]) -> Callable[_P, str]:
+    @wraps(show)
+    def shown(*args: _P.args, **kwargs: _P.kwargs) -> str:
+        return not_typeset(show(*args, **kwargs))
+
+    return shown
+
+
+@_not_typeset
 def memory(value: Memory) -> str:
     """Return the heading and the rendered body of a memory."""
     facts = [value.type, f"version {value.version}", *value.tags]
@@ -28,11 +46,13 @@ def memory(value: Memory) -> str:
     return f"<article><p>{heading}</p>{summary}<div>{body}</div></article>"
 
 
+@_not_typeset
 def page(value: Page) -> str:
     """Return a page of a list as a table."""
     return _list(value, value.total)
 
 
+@_not_typeset
 def hits(value: Sequence[Hit], total: int) -> str:
     """Return hits as a table with their passages."""
     if not total:
@@ -50,6 +70,7 @@ def hits(value: Sequence[Hit], total: int) -> str:
     return _table(("Name", "Type", "Score", "Passages"), rows) + more
 
 
+@_not_typeset
 def recall(value: Recall) -> str:
     """Return what became of each memory that was considered for a prompt."""
     rows = [
@@ -60,6 +81,7 @@ def recall(value: Recall) -> str:
     return title + (_table(("Name", "Type", "Outcome", "Why"), rows) if rows else "")
 
 
+@_not_typeset
 def scope(value: ScopeReader) -> str:
     """Return whose shelf it is and what stands first on it."""
     shelf = value.agent or value.principal
@@ -68,6 +90,7 @@ def scope(value: ScopeReader) -> str:
     return title + _list(first, first.total)
 
 
+@_not_typeset
 def store(value: MemoryStore) -> str:
     """Return where the store is, and its principals with their agents."""
     rows = [

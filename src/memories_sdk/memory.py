@@ -17,6 +17,7 @@ from typing import Final, Literal, overload
 from uuid6 import UUID
 
 from memories_sdk import display, facts
+from memories_sdk.characters import is_noncharacter
 from memories_sdk.errors import (
     AnchorNotFound,
     AnchorNotUnique,
@@ -553,7 +554,9 @@ def _refuse_unprintable(text: str, field: str) -> None:
     if text.isascii() and text.isprintable():
         return
     for place, character in enumerate(text):
-        if unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}:
+        if unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or is_noncharacter(
+            character
+        ):
             raise InvalidInput(
                 f"{field} holds the character U+{ord(character):04X} at place {place + 1}, "
                 "which cannot be shown in one line.",

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from uuid6 import UUID
 
@@ -110,6 +110,9 @@ class ScopeReader:
         """Whether memory is switched on here. Off, every write raises `MemoryOff`."""
         with self._reading() as shelf:
             return shelf.enabled
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a scope is bound to who acts: make one with store.scope(…)")
 
     def __repr__(self) -> str:
         shelf = self.agent or self.principal

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from memories_sdk.characters import cut_graphemes, reveal
+from memories_sdk.characters import cut_graphemes, reveal, reveal_letters
 
 MAX_TEXT: Final = 100_000
 """Longest text of a result, in characters; what is left out is said."""
@@ -70,4 +70,5 @@ class Answer(NamedTuple):
 
 def one_line(text: str) -> str:
     """Return a text as a part of a card's line: revealed, without line breaks, cut."""
-    return cut_graphemes(" ".join(reveal(text[: 2 * MAX_PART]).split()), MAX_PART)
+    shown = reveal_letters(reveal(text[: 2 * MAX_PART]))
+    return cut_graphemes(" ".join(shown.split()), MAX_PART)

@@ -390,6 +390,14 @@ def _schema_version(connection: sqlite3.Connection) -> int | None:
             f"This file has schema {row[0]}; this release knows schema {SCHEMA_VERSION}.",
             suggestion="Install a newer memories-sdk; the file was not touched.",
         )
+    triggers = connection.execute(
+        "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'"
+    ).fetchall()
+    if acting := sorted(name for name, table in triggers if table in metadata.tables):
+        raise SchemaMismatch(
+            f"The file holds a trigger {acting[0]!r} that this package did not make.",
+            suggestion="It would act on every write. Drop it, or open another file.",
+        )
     return int(row[0])
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import traitlets
 
+from memories_sdk import display
+from memories_sdk.characters import reveal
 from memories_sdk.errors import MemoriesError
 from memories_sdk.principals import Agent, Principal, denied
 from memories_sdk.widgets._bridge import Bridge, verb
@@ -125,7 +127,7 @@ class Placed(Bridge):
         """Add a static list, which viewers without a kernel show instead of the widget."""
         made = super()._repr_mimebundle_(**options)  # type: ignore[arg-type]  # unused by anywidget
         data, metadata = made or ({}, {})
-        return {**data, "text/html": self._static()}, metadata
+        return {**data, "text/html": display.not_typeset(self._static())}, metadata
 
     def _scope_of(self, principal_id: int, agent_id: int | None) -> Scope:
         return self._store.scope(
@@ -155,7 +157,7 @@ class Placed(Bridge):
         except MemoriesError as refusal:
             return f"<p>{html.escape(refusal.message)}</p>"
         items = "".join(
-            f"<li><strong>{html.escape(head.name)}</strong> ({html.escape(head.type)})</li>"
+            f"<li><strong>{html.escape(reveal(head.name))}</strong> ({html.escape(head.type)})</li>"
             for head in page
         )
         more = f"<li>… and {page.total - len(page):,} more</li>" if page.total > len(page) else ""
