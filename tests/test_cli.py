@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import stat
@@ -17,9 +18,9 @@ pytest.importorskip("typer", reason="install the extra `cli`")
 
 from typer.testing import CliRunner, Result
 
-from memories_sdk import MemoryStore
+from memories_sdk import Memory, MemoryStore
 from memories_sdk.cli.app import app
-from memories_sdk.cli.shapes import ErrorShape
+from memories_sdk.cli.shapes import ErrorShape, MemoryShape
 from memories_sdk.cli.shell import COMMANDS, EXIT_CODES, exit_code
 from memories_sdk.errors import MemoriesError
 
@@ -176,6 +177,12 @@ def test_every_error_has_an_exit_code() -> None:
     codes = {exit_code(kind.__new__(kind)) for kind in kinds(MemoriesError)}
     assert codes == {1, 2, 3, 4, 5, 6}
     assert codes <= EXIT_CODES.keys()
+
+
+def test_a_memory_is_told_whole() -> None:
+    """A new field of a memory fails here until programs are told of it."""
+    fields = {field.name for field in dataclasses.fields(Memory)}
+    assert get_type_hints(MemoryShape).keys() == fields
 
 
 def test_wrong_usage_ends_with_two(run: Run) -> None:

@@ -24,6 +24,7 @@ from memories_sdk import (
 )
 from memories_sdk.attachments import picture_digest, picture_id
 from memories_sdk.errors import InvalidInput
+from memories_sdk.past import single
 from memories_sdk.scope import ScopeReader
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     "reorder": lambda shelf, it, mine: shelf.reorder([mine.id, it.id]),
     "transfer": lambda shelf, it, _: shelf.transfer(it.id, to=shelf),
     "restore": lambda shelf, it, _: shelf.restore(it.id, version=1),
+    "adopt": lambda shelf, it, _: shelf.adopt(
+        [single(shelf.vocabularies, {"name": it.name, "type": it.type, "content": "stolen"})],
+        conflict="overwrite",
+    ),
     "undo": lambda shelf, _it, _: shelf.undo(),
     "redact": lambda shelf, _it, _: shelf.redact(CANARY),
     "prune": lambda shelf, _it, _: shelf.prune(keep=1),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from uuid6 import UUID
 
-from memories_sdk import timeline, transfers
+from memories_sdk import adoption, timeline, transfers
 from memories_sdk.desk import Desk
 from memories_sdk.draft import Draft, edited
-from memories_sdk.errors import EditConflict, InvalidInput, NotFound
+from memories_sdk.errors import EditConflict, InvalidInput, NotFound, WriteRefused
 from memories_sdk.history import History, rewind
 from memories_sdk.memory import (
     UNSET,
@@ -30,6 +30,7 @@ from memories_sdk.memory import (
     normal_name,
 )
 from memories_sdk.merge import merge
+from memories_sdk.past import Adopted, Past, Policy, checked_policy
 from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
 from memories_sdk.visit import Visit
@@ -430,6 +431,52 @@ class Scope(Desk):
             if restored.type not in self._types(None):
                 raise unknown_id()
             return restored
+
+    def adopt(
+        self, pasts: Sequence[Past], *, conflict: Policy = "skip", dry_run: bool = False
+    ) -> list[Adopted]:
+        """Take in memories that were kept elsewhere, with their pasts, as one change.
+
+        A memory that is here already, in the same state, is left alone: to adopt the same again
+        changes nothing. Each gets a new id. What a guard refuses does not stop the rest.
+
+        Args:
+            pasts: Made by `past.single` or `past.version_of`; a few hundred at a time.
+            conflict: What to do where another memory has the name and type: leave it, overwrite
+                it (its history stays), take another name, or raise.
+            dry_run: Tell what would become of each, and write nothing.
+
+        Returns:
+            What became of each, in the given order.
+
+        Raises:
+            NameTaken: There is a conflict and it shall fail; nothing of the call was written.
+        """
+        policy = checked_policy(conflict)
+        refused = dict(self._refusals(pasts))
+        done = []
+        with self._reading() if dry_run else self._writing() as shelf:
+            for number, past in enumerate(pasts):
+                if number in refused:
+                    done.append(Adopted("refused", past.name, past.type, error=refused[number]))
+                    continue
+                vocabulary = checked_type(past.type, self.vocabularies)
+                what = adoption.plan(shelf, past, policy, vocabulary)
+                if dry_run:
+                    done.append(Adopted(what.fate, what.name, past.type))
+                else:
+                    done.append(adoption.carry_out(shelf, past, what, self._setting.new_id))
+        return done
+
+    def _refusals(self, pasts: Sequence[Past]) -> Iterator[tuple[int, WriteRefused]]:
+        for number, past in enumerate(pasts):
+            for version in past.versions:
+                try:
+                    if version.draft is not None:
+                        self._admit(past.type, version.draft.texts())
+                except WriteRefused as error:
+                    yield number, error
+                    break
 
     def undo(self, *, seq: int | None = None) -> History:
         """Take back the last change of this shelf, whoever made it, with all of its parts.

@@ -16,6 +16,7 @@ from memories_sdk.database import Connection
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
+from memories_sdk.past import Step
 from memories_sdk.principals import ScopeKind, scope_key
 from memories_sdk.quota import MINUTE, Usage
 from memories_sdk.rows import (
@@ -205,6 +206,37 @@ class Shelf:
         self, memory: Memory, action: Action = "create", before: Mapping[str, object] | None = None
     ) -> Memory:
         """Insert a memory."""
+        after = self._insert(memory)
+        self._record(action, memory, before or {}, after, named=True)
+        return memory
+
+    def adopt(self, steps: Sequence[Step]) -> None:
+        """Insert a memory with its past: how the last step left it, and a revision of each."""
+        if (last := steps[-1].after) is not None:
+            self._insert(last)
+        kept = self.now, self._key, self._actor, self._source
+        for version, before, after, at in steps:
+            self.now, self._key = at, self._key | {"now": from_time(at)}
+            self._actor, self._source = version.actor or kept[2], version.source
+            if version.actor is None and version.source is None:
+                self._source = kept[3]
+            self._tell(version.action, version.version, before, after)
+        self.now, self._key, self._actor, self._source = kept
+
+    def _tell(
+        self, action: Action, version: int, before: Memory | None, after: Memory | None
+    ) -> None:
+        if after is not None:
+            overwritten = {} if before is None else image(before, after)
+            digest = state_digest(columns(after), body_digest(after.content))
+            named = before is None or (before.name, before.type) != (after.name, after.type)
+            self._record(action, after, overwritten, digest, named=named)
+        elif before is not None:
+            gone = replace(before, version=version)
+            self._record(action, gone, image(before, None), None)
+
+    def _insert(self, memory: Memory) -> bytes:
+        """Insert the rows of a memory and return the digest of its state."""
         parameters = columns(memory) | {
             "id": memory.id.bytes,
             "scope_key": self._owner.key,
@@ -218,8 +250,7 @@ class Shelf:
         body = {"row": row, "content": memory.content, "sha256": digest}
         self._connection.execute(sql.INSERT_BODY, body)
         self._grow(1, memory.size)
-        self._record(action, memory, before or {}, state_digest(parameters, digest), named=True)
-        return memory
+        return state_digest(parameters, digest)
 
     def new(self, id: UUID, name: str, type: str) -> Memory:
         """Return an empty memory for the end of the list, not stored yet."""

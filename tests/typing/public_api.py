@@ -33,6 +33,7 @@ from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Plugins, Write
 from memories_sdk.integrity import Finding
 from memories_sdk.memory import Page, Saved
+from memories_sdk.past import Adopted, single
 from memories_sdk.policy import APPROVAL, WishPolicy
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
 from memories_sdk.reader import ScopeReader
@@ -179,6 +180,8 @@ def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
     assert_type((draft.memory_id, draft.content), tuple[UUID | None, str])
     assert_type(shelf.drafts(), tuple[EditorDraft, ...])
     assert_type(shelf.drop_draft("k"), None)
+    past = single(shelf.vocabularies, {"name": "a", "type": "plan", "content": ""})
+    assert_type(shelf.adopt([past], conflict="rename", dry_run=True), list[Adopted])
     assert_type(shelf.switch(on=False), None)
     assert_type(shelf.redact("secret"), int)
     assert_type(shelf.prune(keep=20, before=datetime.now(UTC)), int)

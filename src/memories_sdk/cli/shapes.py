@@ -25,6 +25,7 @@ class HeadShape(TypedDict):
     summary_derived: bool
     tags: list[str]
     pinned: bool
+    untrusted: bool
     order: int
     version: int
     size: int
