@@ -18,6 +18,7 @@ import pytest
 
 import memories_sdk
 from memories_sdk import Agent, Memory, MemoryStore, Principal, Scope, ToolResult, Vocabulary
+from memories_sdk.approvals import Approvals
 from memories_sdk.attachments import Attachment, AttachmentHead
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.guards import Concern
@@ -28,13 +29,15 @@ from memories_sdk.reader import Recent, ScopeReader
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall, Recalled
 from memories_sdk.store import Agents, Principals
+from memories_sdk.tools import Approval, ApprovalPolicy
 from memories_sdk.watch import Watch
 
 COMMITTED = Path(__file__).parent / "data" / "public_api.txt"
 TYPES = Path(__file__).parent / "typing" / "public_api.py"
 HANDED_OUT = (
     *(Attachment, AttachmentHead, EditorDraft),
-    *(Agents, Concern, Hit, Hits, History, Page, Plugins, Principals),
+    *(Agents, Approval, ApprovalPolicy, Approvals),
+    *(Concern, Hit, Hits, History, Page, Plugins, Principals),
     *(Recall, Recalled, Recent, Revision, Saved, ScopeReader, Watch),
 )
 """Classes that callers meet without importing them."""

@@ -27,6 +27,10 @@ class Cursor(Protocol):
     def lastrowid(self) -> int | None:
         """The key that the engine gave to the row just inserted."""
 
+    @property
+    def rowcount(self) -> int:
+        """How many rows the statement changed."""
+
     # Drivers do not say what stands in a row.
     def fetchone(self) -> Any:  # noqa: ANN401
         """Return the next row, or None."""

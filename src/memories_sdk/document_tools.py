@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories_sdk.arguments import Arguments
+from memories_sdk.difference import difference
 from memories_sdk.errors import InvalidInput
 from memories_sdk.memory import DOCUMENTS, UNSET, Memory, checked_type, normal_name
 from memories_sdk.principals import ScopeKind
 from memories_sdk.reader import MAX_PAGE
-from memories_sdk.results import MAX_TEXT, Answer, one_line
+from memories_sdk.results import MAX_TEXT, Answer, Card, one_line, place
 from memories_sdk.scope import Scope
+from memories_sdk.trial import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,25 @@ def check_required(operation: str, given: Arguments) -> None:
             continue
         if blank:
             raise InvalidInput(f"{name} is required for {operation} action.", field=name)
+
+
+def card(trial: Trial, given: Arguments) -> Card:
+    """Return what a person sees of a call that was tried: what it would change, line by line."""
+    outcome = trial.outcomes[0]
+    after, before = outcome.after, outcome.revision.before
+    owner = str(trial.agent or trial.principal)
+    shown = [place(owner, outcome.revision.type or "", outcome.revision.name or "")]
+    if after is None:
+        shown.append(difference(str(before["content"]), ""))
+    else:
+        new = outcome.revision.action == "create"
+        was = "" if new else str(before.get("content", after.content))
+        shown.append(difference(was, after.content))
+        if not after.summary_derived and (new or "summary" in before):
+            shown.append(f"Summary: {one_line(after.summary or '')}")
+        if "order" in before:
+            shown.append(f"Order: {before['order']} → {after.order}")
+    return Card(describe(given.values), "\n\n".join(part for part in shown if part))
 
 
 def _list(scope: Scope, given: Arguments) -> Answer:

@@ -193,7 +193,7 @@ class EditConflict(Conflict):
     """Somebody changed the memory since the caller read it.
 
     Attributes:
-        expected_version: The version the caller saw.
+        expected_version: The version the caller saw; 0 when it saw none, or several memories.
         current: The memory as it is now, or None when it was deleted.
         difference: What you saw, what you made of it and what is there now, side by side; None
             when the change was not one of the body, or the version you saw is not in the history.
@@ -205,8 +205,11 @@ class EditConflict(Conflict):
         self, expected_version: int, current: Memory | None, difference: Merge | None = None
     ) -> None:
         now = "it was deleted" if current is None else f"it is at version {current.version}"
+        seen = f"version {expected_version}" if expected_version else "none"
         super().__init__(
-            f"The memory changed: you saw version {expected_version}, {now}.",
+            f"The memory changed: you saw {seen}, {now}."
+            if expected_version or current
+            else "The shelf changed: what would go is not what you saw.",
             suggestion="Read it again, bring your change into the new text, and save that.",
         )
         self.expected_version = expected_version

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from memories_sdk.arguments import Arguments
 from memories_sdk.characters import reveal
@@ -26,24 +26,10 @@ from memories_sdk.errors import (
 from memories_sdk.facts import cleaned_query, cleaned_text, cleaned_type, listed
 from memories_sdk.memory import FACTS, UNSET, Memory, Saved, checked_type, normal_name
 from memories_sdk.policy import Wish
-from memories_sdk.results import MAX_TEXT, Answer
+from memories_sdk.results import MAX_TEXT, Answer, Card, place
 from memories_sdk.scope import Scope
 
 EXPLICIT_REQUIRED: Final = "openwp_memory_explicit_required"
-
-
-class Card(NamedTuple):
-    """What a person sees of a call before it is carried out.
-
-    Attributes:
-        line: The call in one line.
-        preview: What would be written, or would go.
-        bound: Arguments that tie the call to what is shown.
-    """
-
-    line: str
-    preview: str
-    bound: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +38,16 @@ class FactTool:
 
     Attributes:
         run: Carries out a call.
-        card: Shows it instead; gives None when the call would change nothing. None for a tool that
-            only reads.
+        card: Shows a call that would change something; None for a tool that only reads.
         wish: What the user must have wished for; None for a tool that only reads.
         refusal: What is said where the user did not.
-        needs_approval: Whether a person must agree, whatever the policy says.
+        needs_approval: Whether a person must agree unless somebody decides otherwise.
     """
 
     description: str
     parameters: Mapping[str, object]
     run: Callable[[Scope, Arguments], Answer]
-    card: Callable[[Scope, Arguments], Card | None] | None = None
+    card: Callable[[Scope, Arguments], Card] | None = None
     wish: Wish | None = None
     refusal: str = ""
     needs_approval: bool = False
@@ -197,19 +182,13 @@ def _remember(scope: Scope, given: Arguments) -> Answer:
 def _remember_card(scope: Scope, given: Arguments) -> Card:
     type, key, text = _checked(given.text("type"), given.text("key"), given.text("value"))
     tags = given.texts("tags") or []
-    if concerns := scope.inspect(type, name=key, content=text, tags=tags):
-        raise WriteRefused(concerns)  # nobody is asked about what would be refused anyway
-    if len(text) > FACTS.max_body:
-        raise TooLong(
-            "content", size=len(text), limit=FACTS.max_body, unit="characters", suggestion=""
-        )
     old = _found(scope, type, key)
     parts = [_shown(scope, type, key), reveal(text)]
     if tags:
         parts.append(f"Tags: {', '.join(map(reveal, tags))}")
     if old is not None:
         parts.append(f"In place of version {old.version}:\n\n{reveal(old.content)}")
-    return Card(f"Memory remember: {key} ({type})", "\n\n".join(parts), _bound(old))
+    return Card(f"Memory remember: {key} ({type})", "\n\n".join(parts))
 
 
 def _forget(scope: Scope, given: Arguments) -> Answer:
@@ -221,12 +200,10 @@ def _forget(scope: Scope, given: Arguments) -> Answer:
     return Answer("Memory deleted.", {"deleted": True, "type": type, "key": key})
 
 
-def _forget_card(scope: Scope, given: Arguments) -> Card | None:
+def _forget_card(scope: Scope, given: Arguments) -> Card:
     type, key = _identity(given)
-    if (memory := _found(scope, type, key)) is None:
-        return None
-    preview = f"{_shown(scope, type, key)}\n\n{reveal(memory.content)}"
-    return Card(f"Memory forget: {key} ({type})", preview, _bound(memory))
+    preview = f"{_shown(scope, type, key)}\n\n{reveal(scope.get(key, type).content)}"
+    return Card(f"Memory forget: {key} ({type})", preview)
 
 
 def _list(scope: Scope, given: Arguments) -> Answer:
@@ -280,26 +257,20 @@ def _clear(scope: Scope, given: Arguments) -> Answer:
     )
 
 
-def _clear_card(scope: Scope, given: Arguments) -> Card | None:
+def _clear_card(scope: Scope, given: Arguments) -> Card:
     del given  # it has no parameters
     counts = {type: count for type, count in scope.counts().items() if count}
-    if not counts:
-        return None
     preview = "\n".join(f"{FACTS.labels[type]}: {count}" for type, count in counts.items())
     line = f"Memory clear: all facts ({sum(counts.values())})"
-    return Card(line, f"{_owner(scope)}\n\n{preview}", {})
+    return Card(line, f"{place(_owner(scope))}\n\n{preview}")
 
 
 def _shown(scope: Scope, type: str, key: str) -> str:
-    return f"{_owner(scope)} · {type} · {key}"
+    return place(_owner(scope), type, key)
 
 
 def _owner(scope: Scope) -> str:
-    return reveal(str(scope.agent or scope.principal))
-
-
-def _bound(memory: Memory | None) -> dict[str, object]:
-    return {} if memory is None else {"expected_version": memory.version}
+    return str(scope.agent or scope.principal)
 
 
 _TYPE: Final = {"type": "string", "enum": list(FACTS.types), "description": "Kind of fact."}

@@ -79,7 +79,7 @@ class KeywordPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalPolicy:
+class AskPolicy:
     """Shows every write to the user, whatever the prompt says and in whatever language."""
 
     @property
@@ -97,7 +97,7 @@ class ApprovalPolicy:
 
 
 KEYWORD: Final = KeywordPolicy()
-APPROVAL: Final = ApprovalPolicy()
+APPROVAL: Final = AskPolicy()
 
 _ENDS: Final = 8_000
 """How much of a long prompt is read, in characters, at its start and again at its end."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import SafeUUID
 
 from uuid6 import UUID
@@ -15,6 +15,8 @@ from memories_sdk.attachments import Attachment, AttachmentHead
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.history import Revision, image_digest, seal
 from memories_sdk.memory import Memory, MemoryHead
+from memories_sdk.results import Approval
+from memories_sdk.tables import ApprovalRow
 
 Row = Sequence[Any]
 Parameters = dict[str, object]
@@ -272,3 +274,39 @@ def _plain(value: object) -> object:
 
 
 _image: Final = json.JSONEncoder(ensure_ascii=False, default=_plain).encode
+
+
+class Request(NamedTuple):
+    """A request for approval, with what its reader need not see."""
+
+    approval: Approval
+    id: bytes
+    principal_id: int
+    agent_id: int | None
+    source: str | None
+    effect: str
+
+
+def to_request(row: Row, now: datetime) -> Request:
+    """Return a request from a row of the approvals; one whose time is over is expired."""
+    value = dict(zip(ApprovalRow.model_fields, row, strict=True))
+    expires = to_time(value["expires_at"])
+    late = value["state"] == "pending" and expires <= now
+    approval = Approval(
+        tool=value["tool"],
+        arguments=json.loads(value["arguments"]),
+        description=value["description"],
+        preview=value["preview"],
+        id=UUID(bytes=bytes(value["id"])),
+        shelf=value["scope_key"],
+        actor=value["actor"],
+        version=value["version"],
+        state="expired" if late else value["state"],
+        created_at=to_time(value["created_at"]),
+        expires_at=expires,
+        decided_by=value["decided_by"],
+        decided_at=None if value["decided_at"] is None else to_time(value["decided_at"]),
+        answer=value["answer"] or "",
+    )
+    kept = (value[name] for name in Request._fields[2:])
+    return Request(approval, bytes(value["id"]), *kept)

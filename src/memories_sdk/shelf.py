@@ -353,7 +353,8 @@ class Shelf:
     def blot(self, text: str, mark: str) -> int:
         """Put `mark` for `text` in all before-images; return in how many it stood.
 
-        The shelf's search index goes with it: it keeps words of texts that are gone.
+        The shelf's search index goes with it: it keeps words of texts that are gone. So do the
+        calls that wait for a person, who could not grant half of one.
         """
         word_index.erase(self._connection, self._owner.key)
         count = 0
@@ -367,6 +368,8 @@ class Shelf:
             new_before = json.dumps(marked, ensure_ascii=False) if before else None
             digest = redacted or image_digest(before, content)
             self._rewrite(seq, new_before, new_content, digest)
+        for statement in sql.FORGET_REQUESTS:
+            self._connection.execute(statement, self._key)
         return count
 
     def empty(self, seqs: Collection[int]) -> None:

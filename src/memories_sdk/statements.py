@@ -17,6 +17,7 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    null,
     or_,
     select,
     true,
@@ -46,6 +47,9 @@ drafts = metadata.tables["drafts"]
 
 def _word(text: str) -> ColumnElement[str]:
     return literal_column(f"'{text}'")
+
+
+approvals = metadata.tables["approvals"]
 
 
 _NONE: Final[ColumnElement[int]] = literal_column("0")
@@ -208,6 +212,7 @@ LAST_SEAL: Final = compiled(
     .order_by(revisions.c.seq.desc())
     .limit(literal_column("1"))
     .offset(_NONE)
+    .offset(_NONE)
 )
 _last = revisions.alias("last")
 STATES: Final = compiled(
@@ -220,6 +225,7 @@ STATES: Final = compiled(
         .where(_last.c.memory_id == memories.c.id)
         .order_by(_last.c.seq.desc())
         .limit(literal_column("1"))
+        .offset(_NONE)
         .offset(_NONE)
         .scalar_subquery(),
     ).join(bodies, bodies.c.row == memories.c.row)
@@ -269,6 +275,7 @@ LAST_NAMED: Final = compiled(
     .order_by(revisions.c.seq.desc())
     .limit(literal_column("1"))
     .offset(_NONE)
+    .offset(_NONE)
 )
 _later = revisions.alias("later")
 DELETED: Final = compiled(
@@ -296,6 +303,7 @@ LAST_CHANGE: Final = compiled(
     )
     .order_by(revisions.c.seq.desc())
     .limit(literal_column("1"))
+    .offset(_NONE)
     .offset(_NONE)
 )
 PARTS: Final = compiled(
@@ -473,3 +481,92 @@ INSERT_AGENT: Final = compiled(
 TRANSFER_AGENT: Final = compiled(
     update(agents).values(principal_id=bindparam("to")).where(agents.c.id == bindparam("id"))
 )
+
+# A request is for those who may act as its principal, as long as the agent that asked is theirs:
+# what it shows of an agent's shelf goes with the agent.
+_theirs = and_(
+    or_(
+        approvals.c.principal_id == bindparam("caller_id"),
+        exists().where(
+            members.c.group_id == approvals.c.principal_id,
+            members.c.user_id == bindparam("caller_id"),
+        ),
+    ),
+    or_(
+        approvals.c.agent_id.is_(None),
+        exists().where(
+            agents.c.id == approvals.c.agent_id,
+            agents.c.principal_id == approvals.c.principal_id,
+        ),
+    ),
+)
+_undecided = approvals.c.state == literal_column("'pending'")
+_in_time = approvals.c.expires_at > bindparam("now")
+_request = approvals.c.id == bindparam("id")
+_emptied: Final = {
+    "waiting": null(),
+    "arguments": literal_column("'{}'"),
+    "preview": literal_column("''"),
+}
+
+APPROVAL: Final = compiled(select(approvals).where(_request, _theirs))
+APPROVALS: Final = compiled(
+    select(approvals)
+    .where(_theirs)
+    .order_by(approvals.c.created_at.desc(), approvals.c.id.desc())
+    .limit(bindparam("limit"))
+    .offset(_NONE)
+)
+APPROVALS_WAITING: Final = compiled(
+    select(approvals)
+    .where(_theirs, _undecided, _in_time)
+    .order_by(approvals.c.created_at, approvals.c.id)
+    .limit(bindparam("limit"))
+    .offset(_NONE)
+)
+COUNT_APPROVALS: Final = compiled(
+    select(func.count()).select_from(approvals).where(_theirs, _undecided, _in_time)
+)
+APPROVAL_OF_CALL: Final = compiled(
+    select(approvals)
+    .where(approvals.c.call == bindparam("call"), approvals.c.scope_key == bindparam("scope_key"))
+    .order_by(approvals.c.created_at.desc(), approvals.c.id.desc())
+    .limit(literal_column("1"))
+    .offset(_NONE)
+)
+APPROVAL_FOR: Final = compiled(select(approvals).where(approvals.c.waiting == bindparam("waiting")))
+INSERT_APPROVAL: Final = compiled(
+    insert_or_leave(approvals)
+    .values({column.name: bindparam(column.name) for column in approvals.c})
+    .on_conflict_do_nothing()
+)
+EXPIRE_APPROVALS: Final = compiled(
+    update(approvals)
+    .values(state=literal_column("'expired'"), **_emptied)
+    .where(
+        approvals.c.principal_id == bindparam("principal_id"),
+        _undecided,
+        approvals.c.expires_at <= bindparam("now"),
+    )
+)
+DECIDE_APPROVAL: Final = compiled(
+    update(approvals)
+    .values(
+        state=bindparam("new_state"),
+        decided_by=bindparam("by"),
+        decided_at=bindparam("now"),
+        **_emptied,
+    )
+    .where(_request, _theirs, _undecided, _in_time)
+)
+ANSWER_APPROVAL: Final = compiled(
+    update(approvals)
+    .values(answer=bindparam("new_answer"))
+    .where(_request, _theirs, approvals.c.state == literal_column("'granted'"))
+)
+_of_shelf = approvals.c.scope_key == bindparam("scope_key")
+FORGET_REQUESTS: Final = (
+    compiled(delete(approvals).where(_of_shelf, _undecided)),
+    compiled(update(approvals).values(answer=null()).where(_of_shelf)),
+)
+"""What a redaction does to the requests of a shelf: they hold texts of its memories."""

@@ -16,6 +16,7 @@ from uuid6 import UUID
 
 from memories_sdk import display
 from memories_sdk import statements as sql
+from memories_sdk.approvals import AnyScope, Approvals
 from memories_sdk.database import IN_MEMORY, Durability
 from memories_sdk.engines import opened
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
@@ -109,6 +110,12 @@ class MemoryStore:
         )
         self.principals = Principals(self._setting)
         self.agents = Agents(self._setting)
+        self.approvals = Approvals(
+            self._setting,
+            bind=self._bind,
+            known=self.principals.known,
+            principal=self.principals.get,
+        )
 
     @property
     def location(self) -> str:
@@ -145,23 +152,14 @@ class MemoryStore:
             AccessDenied: The caller may not act as that principal, or is a group.
             NotFound: The agent does not exist or does not belong to the principal.
         """
-        caller = self.principals.known(acting_as)
-        if caller.kind != "user":
-            raise AccessDenied(
-                f"{caller} never acts by itself.",
-                suggestion="Name a member as acting_as and the group as principal.",
-            )
-        owner = caller if principal is None else self._visible(caller, principal)
-        setting = self._setting
-        if vocabularies is not None:
-            setting = replace(setting, vocabularies=_distinct(vocabularies), narrowed=True)
-        return Scope(
-            setting,
-            caller=caller,
-            principal=owner,
-            agent=None if agent is None else self.agents.get(agent, owner=owner),
-            actor=str(caller) if actor is None else normal_label(actor, "actor"),
-            source=None if source is None else normal_label(source, "source"),
+        return self._bind(
+            Scope,
+            acting_as=acting_as,
+            principal=principal,
+            agent=agent,
+            vocabularies=vocabularies,
+            actor=actor,
+            source=source,
         )
 
     def verify(self) -> list[Finding]:
@@ -206,6 +204,37 @@ class MemoryStore:
 
     def _repr_html_(self) -> str:
         return display.store(self)
+
+    def _bind(
+        self,
+        kind: type[AnyScope],
+        *,
+        acting_as: Principal,
+        principal: Principal | None,
+        agent: Agent | str | int | None,
+        vocabularies: Sequence[Vocabulary] | None,
+        actor: str | None,
+        source: str | None,
+    ) -> AnyScope:
+        """Return a shelf of some kind; see `scope`."""
+        caller = self.principals.known(acting_as)
+        if caller.kind != "user":
+            raise AccessDenied(
+                f"{caller} never acts by itself.",
+                suggestion="Name a member as acting_as and the group as principal.",
+            )
+        owner = caller if principal is None else self._visible(caller, principal)
+        setting = self._setting
+        if vocabularies is not None:
+            setting = replace(setting, vocabularies=_distinct(vocabularies), narrowed=True)
+        return kind(
+            setting,
+            caller=caller,
+            principal=owner,
+            agent=None if agent is None else self.agents.get(agent, owner=owner),
+            actor=str(caller) if actor is None else normal_label(actor, "actor"),
+            source=None if source is None else normal_label(source, "source"),
+        )
 
     def _visible(self, caller: Principal, principal: Principal) -> Principal:
         if not isinstance(principal, Principal):

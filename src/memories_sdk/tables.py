@@ -232,26 +232,42 @@ class DraftRow(Table, table=True):
 
 
 class ApprovalRow(Table, table=True):
-    """A tool call that waits for a person, bound to the version it shows."""
+    """A tool call that waits, or waited, for a person.
+
+    `arguments` and `preview` are emptied with the decision. `effect` digests what the call would
+    do, `call` what was called by whom; `waiting` digests both while nobody decided, so that a call
+    that is made again finds its request.
+    """
 
     __tablename__ = "approvals"
     __table_args__ = (
-        CheckConstraint("state IN ('pending', 'granted', 'refused', 'expired')", name="state"),
+        CheckConstraint(
+            "state IN ('pending', 'granted', 'refused', 'stale', 'expired')", name="state"
+        ),
+        UniqueConstraint("waiting"),
         Index(None, "principal_id", "state"),
+        Index(None, "call"),
     )
     id: bytes = Field(sa_type=LargeBinary, primary_key=True)
     principal_id: int = Field(foreign_key="principals.id")
+    agent_id: int | None = Field(default=None, foreign_key="agents.id")
     scope_key: str = Field(sa_type=Text)
-    memory_id: bytes | None = Field(default=None, sa_type=LargeBinary)
     version: int | None = None
     tool: str = Field(sa_type=Text)
     arguments: str = Field(sa_type=Text)
+    description: str = Field(sa_type=Text)
+    preview: str = Field(sa_type=Text)
     actor: str = Field(sa_type=Text)
+    source: str | None = Field(default=None, sa_type=Text)
+    call: str = Field(sa_type=Text)
+    effect: str = Field(sa_type=Text)
+    waiting: str | None = Field(default=None, sa_type=Text)
     state: str = Field(sa_type=Text)
     created_at: int
     expires_at: int
     decided_by: str | None = Field(default=None, sa_type=Text)
     decided_at: int | None = None
+    answer: str | None = Field(default=None, sa_type=Text)
 
 
 class IndexTable(SQLModel, registry=registry(metadata=index_metadata)):

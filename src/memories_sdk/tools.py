@@ -7,14 +7,23 @@ what it says stands in `document_tools` and `fact_tools`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
+from memories_sdk.approvals import (
+    DEFAULT,
+    STRICT,
+    ApprovalPolicy,
+    Call,
+    ask_in_terminal,
+    operation_of,
+    run,
+)
 from memories_sdk.arguments import Arguments
 from memories_sdk.document_tools import (
     DESCRIPTIONS,
     OPERATIONS,
-    RUN,
     TOOLS,
     Operation,
     check_required,
@@ -28,28 +37,31 @@ from memories_sdk.errors import (
     AnchorNotUnique,
     InvalidInput,
     MemoriesError,
-    MemoryOff,
     NotFound,
 )
 from memories_sdk.fact_tools import EXPLICIT_REQUIRED, FACT_TOOLS, FactTool, refusal
-from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
+from memories_sdk.memory import DOCUMENTS, FACTS
 from memories_sdk.policy import KEYWORD, Request, Verdict, WishPolicy
-from memories_sdk.principals import Agent, Principal, ScopeKind
+from memories_sdk.principals import Agent, Principal
 from memories_sdk.results import MAX_TEXT, Answer, Approval, ToolResult
 from memories_sdk.scope import Scope
 from memories_sdk.store import MemoryStore
 
 __all__ = [
+    "DEFAULT",
     "FACT_TOOLS",
     "MAX_TEXT",
     "NO_CONTEXT",
     "OPERATIONS",
+    "STRICT",
     "TOOLS",
     "UNFORESEEN",
     "Approval",
+    "ApprovalPolicy",
     "MemoryTools",
     "Operation",
     "ToolResult",
+    "ask_in_terminal",
     "describe",
     "enabled_by_default",
     "needs_approval_by_default",
@@ -79,6 +91,10 @@ class MemoryTools:
         operations: The operations the agent has, by document tool; all five when left out. An
             empty list takes any tool away, a fact tool too.
         policy: Decides whether the user wished for a fact to be written.
+        approval: Decides which calls a person must agree to.
+        ask: Asks that person, for a script: `ask_in_terminal`, or any function that shows an
+            `Approval` and returns whether they agree. Without it such calls wait; see
+            `store.approvals`.
         source: Where changes come from, for the history.
     """
 
@@ -91,6 +107,8 @@ class MemoryTools:
         principal: Principal | None = None,
         operations: Mapping[str, Iterable[str]] | None = None,
         policy: WishPolicy = KEYWORD,
+        approval: ApprovalPolicy = DEFAULT,
+        ask: Callable[[Approval], bool] | None = None,
         source: str | None = None,
     ) -> None:
         self._store = store
@@ -98,7 +116,9 @@ class MemoryTools:
         self._agent = agent
         self._principal = principal
         self._source = source
+        self._ask = ask
         self.policy = policy
+        self.approval = approval
         everything = dict.fromkeys(TOOLS, tuple(OPERATIONS)) | {it: (it,) for it in FACT_TOOLS}
         self.operations = everything | {it: tuple(kept) for it, kept in (operations or {}).items()}
 
@@ -124,10 +144,11 @@ class MemoryTools:
 
     def needs_approval(self, tool: str, arguments: object) -> bool:
         """Tell whether a person must agree to this call of this tool."""
-        if (fact := FACT_TOOLS.get(tool)) is not None:
-            return fact.needs_approval or self._verdict(fact, "") == "ask"
+        if (fact := FACT_TOOLS.get(tool)) is not None and self._verdict(fact, "") == "ask":
+            return True
         try:
-            return needs_approval_by_default(Arguments(arguments).text("action") or "list")
+            given = Arguments(arguments if tool in TOOLS else None)
+            return self.approval.needs(tool, operation_of(tool, given))
         except InvalidInput:
             return True
 
@@ -148,8 +169,9 @@ class MemoryTools:
                 new_text) and `expected_version` are taken beside those of the schema.
             prompt: What the user said, for a fact tool: only the host knows it, so it is no
                 argument of the model's.
-            approved: True when a person agreed to exactly this call. It stands in for no wish:
-                what the policy refuses stays refused.
+            approved: True when a person agreed to exactly this call. A request that waits for it
+                is granted by that, and bound to what it shows. It stands in for no wish: what
+                the policy refuses stays refused.
         """
         try:
             said = prompt if isinstance(prompt, str) else ""
@@ -180,9 +202,9 @@ class MemoryTools:
         if operation not in self.operations[tool]:
             return _disabled(operation)
         check_required(operation, given)
-        if needs_approval_by_default(operation) and not approved:
-            return _waiting(Approval(tool, given.values, describe(given.values)))
-        return _done(RUN[operation](self._scope(TOOLS[tool], DOCUMENTS), given))
+        if self.approval.needs(tool, operation):
+            return self._with_consent(tool, given, approved=approved)
+        return _done(run(tool, self._scope(tool), given))
 
     def _call_fact(self, tool: str, given: Arguments, prompt: str, *, approved: bool) -> ToolResult:
         fact = FACT_TOOLS[tool]
@@ -191,14 +213,37 @@ class MemoryTools:
         verdict = self._verdict(fact, prompt)
         if verdict not in {"allow", "ask"}:
             return ToolResult(ok=False, text=fact.refusal, code=EXPLICIT_REQUIRED)
-        scope = self._scope("global", FACTS)
-        if fact.card is not None and not approved and (verdict == "ask" or fact.needs_approval):
-            if not scope.enabled:
-                raise MemoryOff
-            if (card := fact.card(scope, given)) is not None:
-                values = {**given.values, **card.bound}
-                return _waiting(Approval(tool, values, card.line, card.preview, prompt))
-        return _done(fact.run(scope, given))
+        if verdict == "ask" or self.approval.needs(tool, operation_of(tool, given)):
+            return self._with_consent(tool, given, prompt, approved=approved)
+        return _done(run(tool, self._scope(tool), given))
+
+    def _with_consent(
+        self, tool: str, given: Arguments, prompt: str = "", *, approved: bool
+    ) -> ToolResult:
+        scope = self._scope(tool)
+        call = Call(
+            tool,
+            given,
+            caller=scope.caller,
+            principal=scope.principal,
+            agent_id=None if (agent := self._known_agent(scope.principal)) is None else agent.id,
+            actor=None if agent is None else str(agent),
+            source=self._source,
+        )
+        approvals = self._store.approvals
+        if approved:
+            return _done(approvals.settle(call))
+        asked = approvals.ask(call, lasts=self.approval.lasts)
+        if isinstance(asked, Answer):
+            return _done(asked)
+        asked = replace(asked, prompt=prompt)
+        if self._ask is None or asked.id is None:
+            return _waiting(asked)
+        if self._ask(asked) is True:
+            return approvals.grant(asked.id, acting_as=scope.caller)
+        approvals.refuse(asked.id, acting_as=scope.caller)
+        text = f"The user does not want this: {asked.description}"
+        return ToolResult(ok=False, text=text, code="refused", approval=asked)
 
     def _verdict(self, fact: FactTool, prompt: str) -> Verdict:
         return "allow" if fact.wish is None else self.policy.judge(Request(fact.wish, prompt))
@@ -215,25 +260,26 @@ class MemoryTools:
         elif self.operations[tool]:
             yield FACT_TOOLS[tool].description, FACT_TOOLS[tool].parameters
 
-    def _scope(self, kind: ScopeKind, vocabulary: Vocabulary) -> Scope:
+    def _scope(self, tool: str) -> Scope:
+        of_agent = TOOLS.get(tool) == "agent"
         caller = self._caller
-        if caller is None or (kind == "agent" and self._agent is None):
+        if caller is None or (of_agent and self._agent is None):
             raise _NoAgent
         principal = self._principal
         if principal is None and isinstance(self._agent, Agent):
             principal = self._store.principals.get(self._agent.principal_id)
-        actor = None
-        if self._agent is not None:
-            owner = principal or caller
-            actor = str(self._store.agents.get(self._agent, owner=owner))
+        agent = self._known_agent(principal or caller)
         return self._store.scope(
             acting_as=caller,
             principal=principal,
-            agent=self._agent if kind == "agent" else None,
-            vocabularies=(vocabulary,),
-            actor=actor,
+            agent=agent if of_agent else None,
+            vocabularies=(DOCUMENTS if tool in TOOLS else FACTS,),
+            actor=None if agent is None else str(agent),
             source=self._source,
         )
+
+    def _known_agent(self, owner: Principal) -> Agent | None:
+        return None if self._agent is None else self._store.agents.get(self._agent, owner=owner)
 
 
 class _NoAgent(MemoriesError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import assert_type
 
 from uuid6 import UUID
@@ -26,6 +26,8 @@ from memories_sdk import (
     ToolResult,
     Vocabulary,
 )
+from memories_sdk.approvals import Approvals, Call
+from memories_sdk.arguments import Arguments
 from memories_sdk.attachments import Attachment, AttachmentHead
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.guards import Concern
@@ -37,9 +39,10 @@ from memories_sdk.past import Adopted, single
 from memories_sdk.policy import APPROVAL, WishPolicy
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
 from memories_sdk.reader import ScopeReader
+from memories_sdk.results import Answer
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall
-from memories_sdk.tools import FACT_TOOLS, Approval
+from memories_sdk.tools import DEFAULT, FACT_TOOLS, Approval, ApprovalPolicy, ask_in_terminal
 
 
 def opening() -> None:
@@ -211,6 +214,27 @@ def tools(store: MemoryStore, alice: Principal) -> None:
     assert_type(made.schemas(FACT_TOOLS), list[dict[str, object]])
     assert_type(made.needs_approval("memory", None), bool)
     assert_type(made.schemas(), list[dict[str, object]])
+
+
+def approvals(store: MemoryStore, alice: Principal) -> None:
+    """Check the calls that wait for a person."""
+    policy = ApprovalPolicy({"memory": ["delete", "replace"]}, lasts=timedelta(hours=1))
+    assert_type(policy.needs("memory", "replace"), bool)
+    made = MemoryTools(store, acting_as=alice, approval=policy, ask=ask_in_terminal)
+    assert_type((made.approval, DEFAULT), tuple[ApprovalPolicy, ApprovalPolicy])
+    queue = store.approvals
+    assert_type(queue, Approvals)
+    waiting = queue.list(acting_as=alice, waiting=False, limit=5)
+    assert_type(waiting, list[Approval])
+    assert_type(waiting[0].id, UUID | None)
+    assert_type(queue.count(acting_as=alice), int)
+    assert_type(queue.get("id", acting_as=alice), Approval)
+    assert_type(queue.grant("id", acting_as=alice), ToolResult)
+    assert_type(queue.refuse("id", acting_as=alice), Approval)
+    call = Call("memory", Arguments({"action": "list"}), caller=alice, principal=alice)
+    assert_type(queue.ask(call, lasts=policy.lasts), Approval | Answer)
+    assert_type(queue.settle(call), Answer)
+    assert_type(queue.wait("id", acting_as=alice, timeout=1.5), Approval)
 
 
 def errors(shelf: Scope) -> None:

@@ -12,6 +12,7 @@ def upgrade(op: Operations) -> None:
     _mark_the_untrusted(op)
     _keep_pictures_by_shelf(op)
     _keep_drafts(op)
+    _queue_approvals(op)
 
 
 def _index_history(op: Operations) -> None:
@@ -82,3 +83,39 @@ def _keep_drafts(op: Operations) -> None:
             ondelete="CASCADE",
         ),
     )
+
+
+def _queue_approvals(op: Operations) -> None:
+    op.drop_table("approvals")  # version 1 made it and never wrote to it
+    op.create_table(
+        "approvals",
+        sa.Column("id", sa.LargeBinary(), nullable=False),
+        sa.Column("principal_id", sa.Integer(), nullable=False),
+        sa.Column("agent_id", sa.Integer(), nullable=True),
+        sa.Column("scope_key", sa.Text(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=True),
+        *(
+            sa.Column(name, sa.Text(), nullable=name in {"source", "waiting"})
+            for name in (
+                *("tool", "arguments", "description", "preview", "actor", "source"),
+                *("call", "effect", "waiting", "state"),
+            )
+        ),
+        sa.Column("created_at", sa.Integer(), nullable=False),
+        sa.Column("expires_at", sa.Integer(), nullable=False),
+        sa.Column("decided_by", sa.Text(), nullable=True),
+        sa.Column("decided_at", sa.Integer(), nullable=True),
+        sa.Column("answer", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_approvals"),
+        sa.CheckConstraint(
+            "state IN ('pending', 'granted', 'refused', 'stale', 'expired')",
+            name="ck_approvals_state",
+        ),
+        sa.UniqueConstraint("waiting", name="uq_approvals_waiting"),
+        sa.ForeignKeyConstraint(
+            ["principal_id"], ["principals.id"], name="fk_approvals_principal_id"
+        ),
+        sa.ForeignKeyConstraint(["agent_id"], ["agents.id"], name="fk_approvals_agent_id"),
+    )
+    op.create_index("ix_approvals_call", "approvals", ["call"])
+    op.create_index("ix_approvals_principal_id_state", "approvals", ["principal_id", "state"])
