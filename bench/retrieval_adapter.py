@@ -2,8 +2,9 @@
 
     python $MEMORIES_SHARED/retrieval/evaluate.py --adapter bench.retrieval_adapter:factory
 
-`factory` is the package as it comes. The others are what one would write without it: `fts5_or` and
-`fts5_stop` (SQLite's index with Porter stems, all words or all but joining ones), `like_any`.
+`factory` is the package as it comes, `semantic` with the model of that extra. The rest are what one
+would write without it: `fts5_or` and `fts5_stop` (SQLite's index with Porter stems, all words or
+all but joining ones), `like_any`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from typing import Final
 
 from memories_sdk import MemoryStore, Vocabulary
 from memories_sdk.search.common_words import EMPTY
+from memories_sdk.search.embedding import Embedder
 
 Document = Mapping[str, str | None]
 
@@ -28,7 +31,8 @@ _CHINESE_DATE: Final = re.compile(r"(\d{4})年(\d\d)月(\d\d)日\D*(\d\d):(\d\d)
 class Package:
     """The package's own search and recall, on a store in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder
         self._now = _UNDATED
         self._store: MemoryStore | None = None
 
@@ -39,7 +43,12 @@ class Package:
         """
         types = dict.fromkeys(str(each["type"]) for each in documents)
         vocabulary = Vocabulary("set", {type: type for type in types})
-        self._store = MemoryStore(":memory:", vocabularies=(vocabulary,), clock=lambda: self._now)
+        self._store = MemoryStore(
+            ":memory:",
+            vocabularies=(vocabulary,),
+            clock=lambda: self._now,
+            embedder=self._embedder,
+        )
         self._shelf = self._store.scope(acting_as=self._store.principals.user("reader"))
         self._ids: dict[object, str] = {}
         taken: dict[tuple[str, str], int] = {}
@@ -126,6 +135,19 @@ class Plain:
 def factory() -> Package:
     """Return the package's own search and recall."""
     return Package()
+
+
+def semantic() -> Package:
+    """Return the package with the model of its extra `semantic`."""
+    return Package(_minilm())
+
+
+@cache
+def _minilm() -> Embedder:
+    # The other adapters run without the extra.
+    from memories_sdk.semantic import MiniLM  # noqa: PLC0415
+
+    return MiniLM()
 
 
 def fts5_or() -> Plain:

@@ -404,7 +404,7 @@ class ScopeReader:
     def _searching(self) -> Iterator[tuple[Searcher, Connection]]:
         with self._reading():
             pass  # whoever may not read the shelf shall not make its index either
-        found = searcher(self._setting.database)
+        found = searcher(self._setting.database, self._setting.insight)
         found.prepare(self.key)
         with self._setting.database.read(shelf=self.key, snapshot=True) as connection:
             self._shelf(connection)

@@ -34,7 +34,7 @@ from memories_sdk.rows import (
     to_memory,
     to_revision,
 )
-from memories_sdk.search import word_index
+from memories_sdk.search import stored_vectors, word_index
 
 Place = tuple[int, str, bytes]
 """Where a page ends: order, name and id of its last row."""
@@ -357,6 +357,7 @@ class Shelf:
         calls that wait for a person, who could not grant half of one.
         """
         word_index.erase(self._connection, self._owner.key)
+        stored_vectors.erase(self._connection, self._owner.key)
         count = 0
         for seq, before, content, redacted in self._all(sql.IMAGES):
             fields = json.loads(before) if before else {}

@@ -38,6 +38,7 @@ from memories_sdk.quota import Quota
 from memories_sdk.reader import missing_agent
 from memories_sdk.rows import from_time
 from memories_sdk.scope import Scope
+from memories_sdk.search.embedding import MEANING, Embedder, Insight
 from memories_sdk.visit import Setting
 
 Clock = Callable[[], datetime]
@@ -66,6 +67,9 @@ class MemoryStore:
         quota: What each principal may keep and write; no limit when left out.
         clock: Where times come from; an aware datetime in UTC. For tests and examples.
         ids: Where ids come from. For tests and examples.
+        embedder: A model for meaning, so that search and recall also find what says the same in
+            other words, such as `memories_sdk.semantic.MiniLM()`; see `Embedder`. Needs numpy.
+        meaning: Share of the meaning in a score, 0 to 1; the rest is that of the words.
 
     Raises:
         StoreUnavailable: The place cannot be opened, or its engine is not supported.
@@ -83,6 +87,8 @@ class MemoryStore:
         quota: Quota | None = None,
         clock: Clock | None = None,
         ids: Callable[[], UUID] | None = None,
+        embedder: Embedder | None = None,
+        meaning: float = MEANING,
     ) -> None:
         if durability not in ("full", "process"):
             raise InvalidInput(
@@ -98,6 +104,7 @@ class MemoryStore:
             )
         # Refused after the opening, they would leave a file and an open connection behind.
         types = _distinct(vocabularies)
+        insight = None if embedder is None else Insight.of(embedder, meaning)
         self.plugins = Plugins()
         self._database = opened(_path(location), timeout=timeout, durability=durability)
         self._setting = Setting(
@@ -107,6 +114,7 @@ class MemoryStore:
             types,
             self.plugins,
             quota=quota,
+            insight=insight,
         )
         self.principals = Principals(self._setting)
         self.agents = Agents(self._setting)

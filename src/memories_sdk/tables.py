@@ -270,6 +270,17 @@ class ApprovalRow(Table, table=True):
     answer: str | None = Field(default=None, sa_type=Text)
 
 
+class VectorRow(Table, table=True):
+    """What one model for meaning made of a memory; derived, made anew where it is missing."""
+
+    __tablename__ = "memory_vectors"
+    row: int = Field(primary_key=True, foreign_key="memories.row", ondelete="CASCADE")
+    embedder: str = Field(primary_key=True, sa_type=Text)
+    version: int
+    digest: bytes = Field(sa_type=LargeBinary)
+    vector: bytes = Field(sa_type=LargeBinary)
+
+
 class IndexTable(SQLModel, registry=registry(metadata=index_metadata)):
     """Root of the tables that searches keep."""
 

@@ -14,6 +14,7 @@ from memories_sdk.errors import MemoryOff
 from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Vocabulary
 from memories_sdk.quota import Quota
+from memories_sdk.search.embedding import Insight
 from memories_sdk.shelf import Shelf
 
 
@@ -28,6 +29,7 @@ class Setting:
         plugins: Who looks at writes, and who hears of changes.
         narrowed: Whether the vocabularies are fewer than the store's.
         quota: What each principal may keep and write, where that is limited.
+        insight: The model that says what texts mean, if there is one.
     """
 
     database: Database
@@ -37,6 +39,7 @@ class Setting:
     plugins: Plugins
     narrowed: bool = False
     quota: Quota | None = None
+    insight: Insight | None = None
 
 
 class Visit:

@@ -1,4 +1,4 @@
-"""Version 2: indexes of the history, the mark for untrusted memories, pictures and drafts."""
+"""Version 2: indexes of the history, the mark for untrusted memories, pictures, drafts, vectors."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ def upgrade(op: Operations) -> None:
     _keep_pictures_by_shelf(op)
     _keep_drafts(op)
     _queue_approvals(op)
+    _keep_vectors(op)
 
 
 def _index_history(op: Operations) -> None:
@@ -119,3 +120,18 @@ def _queue_approvals(op: Operations) -> None:
     )
     op.create_index("ix_approvals_call", "approvals", ["call"])
     op.create_index("ix_approvals_principal_id_state", "approvals", ["principal_id", "state"])
+
+
+def _keep_vectors(op: Operations) -> None:
+    op.create_table(
+        "memory_vectors",
+        sa.Column("row", sa.Integer(), nullable=False),
+        sa.Column("embedder", sa.Text(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("vector", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("row", "embedder", name="pk_memory_vectors"),
+        sa.ForeignKeyConstraint(
+            ["row"], ["memories.row"], name="fk_memory_vectors_row", ondelete="CASCADE"
+        ),
+    )

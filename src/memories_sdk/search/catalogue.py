@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from memories_sdk.search import analysis
+from memories_sdk.search.embedding import NO_MEANING, Meaning
 from memories_sdk.search.ranking import Analysed, Candidate, Likeness, Query, Statistics, scores
 from memories_sdk.search.spellings import Spellings
 
@@ -55,6 +56,7 @@ class Catalogue:
     def __init__(self, entries: Iterable[Entry], seq: int) -> None:
         self.entries = tuple(entries)
         self.seq = seq
+        self._places = {entry.row: place for place, entry in enumerate(self.entries)}
         self._terms: dict[str, list[tuple[int, int]]] = {}
         for place, entry in enumerate(self.entries):
             for term, strength in entry.analysed.terms.items():
@@ -63,7 +65,12 @@ class Catalogue:
         self._size = sum(entry.analysed.size for entry in self.entries)
 
     def ranked(
-        self, query: Query, wanted: Callable[[Entry], bool], *, related: bool
+        self,
+        query: Query,
+        wanted: Callable[[Entry], bool],
+        *,
+        related: bool,
+        meaning: Meaning = NO_MEANING,
     ) -> dict[int, float]:
         """Return the scores of the memories that match and are wanted, by row.
 
@@ -71,6 +78,7 @@ class Catalogue:
             query: What is looked for.
             wanted: Says whether a memory may be found.
             related: Whether sharing a topic is a match too.
+            meaning: What an embedder says.
         """
         strengths: dict[int, dict[str, int]] = {}
         for term in query.terms:
@@ -80,12 +88,14 @@ class Catalogue:
         matching = set(strengths) | self._similar(query, holding)
         if related and query.topics:
             matching.update(self._about(query))
+        matching.update(self._places[row] for row in meaning.alike if row in self._places)
         places = [place for place in sorted(matching) if wanted(self.entries[place])]
         found = scores(
             query,
-            [self._candidate(place, strengths.get(place, {})) for place in places],
+            [self._candidate(place, strengths.get(place, {}), meaning) for place in places],
             self.statistics(query),
             self._likeness(query, places, holding),
+            meaning=meaning.share,
         )
         return {
             self.entries[place].row: score
@@ -131,7 +141,7 @@ class Catalogue:
             len(self.entries),
         )
 
-    def _candidate(self, place: int, strengths: Mapping[str, int]) -> Candidate:
+    def _candidate(self, place: int, strengths: Mapping[str, int], meaning: Meaning) -> Candidate:
         entry = self.entries[place]
         before = self.entries[max(place - PREDECESSORS, 0) : place]
         return Candidate(
@@ -142,4 +152,5 @@ class Catalogue:
             entry.made,
             entry.changed,
             tuple(other.key for other in reversed(before)),
+            meaning.near.of(entry.row),
         )

@@ -7,7 +7,7 @@ All figures that enter a score are the shelf's own.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from operator import itemgetter
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 from memories_sdk.database import Connection
 from memories_sdk.rows import Row
 from memories_sdk.search import word_index
+from memories_sdk.search.embedding import Meaning
 from memories_sdk.search.entries import entries
 from memories_sdk.search.filtering import Filter, tags_of
 from memories_sdk.search.ranking import (
@@ -49,6 +50,10 @@ SELECT s.doc, m.row, m.type, m.tags, m.expires_at
 FROM json_each(:docs) j JOIN search_memories s ON s.doc = j.value
 JOIN memories m ON m.id = s.id AND m.scope_key = :scope_key AND m.version = s.version
 """
+_DOCS: Final = """
+SELECT s.doc FROM json_each(:rows) j JOIN memories m ON m.row = j.value AND m.scope_key = :scope_key
+JOIN search_memories s ON s.shelf = :shelf AND s.id = m.id AND s.version = m.version
+"""
 _STALE_DOC: Final = "SELECT doc FROM search_memories WHERE shelf = :shelf AND id = :id"
 _ROW: Final = """
 SELECT m.row, m.type, m.tags, m.created_at, m.updated_at, m.expires_at
@@ -66,9 +71,11 @@ class LargeShelf:
         indexed: Indexed,
         query: Query,
         wanted: Filter,
+        meaning: Meaning,
     ) -> None:
         self._connection = connection
         self._entries = entries(connection)
+        self._meaning = meaning
         self._key = scope_key
         self._shelf = indexed.shelf
         self._query = query
@@ -78,6 +85,9 @@ class LargeShelf:
         self._statistics = Statistics(max(indexed.memories, 1), indexed.words, found)
         self.weights = term_weights(query, self._statistics)
         self._holders: dict[str, list[tuple[int, list[int]]]] = {}
+        key = {"scope_key": scope_key, "shelf": indexed.shelf, "rows": json.dumps(meaning.alike)}
+        alike = connection.execute(_DOCS, key).fetchall() if meaning.alike else ()
+        self._alike = [doc for (doc,) in alike]
 
     def best(self) -> dict[int, float]:
         """Return the scores of the most promising memories, by row."""
@@ -122,6 +132,8 @@ class LargeShelf:
             key = {"shelf": self._shelf, "id": id}
             for (doc,) in self._connection.execute(_STALE_DOC, key).fetchall():
                 promises.pop(doc, None)
+        for doc in self._alike:
+            promises.setdefault(doc, 0.0)
         return promises
 
     def _scored(self, promises: dict[int, float], most: int) -> dict[int, float]:
@@ -134,25 +146,31 @@ class LargeShelf:
             rows.append(row)
             candidates.append(candidate)
         likeness = likeness_of(self._query, [candidate.words for candidate in candidates])
-        found = scores(self._query, candidates, self._statistics, likeness)
+        found = scores(
+            self._query, candidates, self._statistics, likeness, meaning=self._meaning.share
+        )
         return {row: score for row, score in zip(rows, found, strict=True) if score}
 
     def _details(self, promises: dict[int, float], most: int) -> list[tuple[int, Candidate]]:
         """Return the most promising documents that pass the filter: their rows, and what scores."""
+        alike = set(self._alike)
         passing: list[Row] = []
         start, step = 0, most
         while start < len(promises) and len(passing) < most:
             chunk = _in_order(promises, start + step)[start:]
-            key = {"scope_key": self._key, "docs": json.dumps(chunk)}
-            passing += [
-                row
-                for row in self._connection.execute(_DETAIL, key).fetchall()
-                if row[10] and self._wanted.passes(row[5], tags_of(row[6]), row[9])
-            ]
+            passing += self._passing(doc for doc in chunk if doc not in alike)
             start, step = start + step, step * 4
-        passing = passing[:most]
+        passing = passing[:most] + self._passing(alike)
         strengths = self._strengths({row[0] for row in passing})
         return [(row[4], self._candidate(row, strengths[row[0]])) for row in passing]
+
+    def _passing(self, docs: Iterable[int]) -> list[Row]:
+        key = {"scope_key": self._key, "docs": json.dumps(list(docs))}
+        return [
+            row
+            for row in self._connection.execute(_DETAIL, key).fetchall()
+            if row[10] and self._wanted.passes(row[5], tags_of(row[6]), row[9])
+        ]
 
     def _strengths(self, docs: set[int]) -> dict[int, dict[str, int]]:
         strengths: dict[int, dict[str, int]] = {doc: {} for doc in docs}
@@ -168,7 +186,8 @@ class LargeShelf:
             if any(f" {word} " in words for word in self._query.surfaces[term]):
                 strengths[term] = 1
         follows = tuple(key for key in row[11:13] if key is not None)
-        return Candidate(row[1], strengths, words, row[2], row[7], row[8], follows)
+        near = self._meaning.near.of(row[4])
+        return Candidate(row[1], strengths, words, row[2], row[7], row[8], follows, near)
 
     def _unindexed(self) -> Iterator[tuple[int, Candidate]]:
         """Yield the memories that the index does not show as they are, where they match."""
@@ -177,8 +196,10 @@ class LargeShelf:
             row, type, tags, made, changed, expires = self._connection.execute(_ROW, key).fetchone()
             has = text.analysed
             held = {term: has.terms[term] for term in self.weights if term in has.terms}
-            if held and self._wanted.passes(type, tags_of(tags), expires):
-                yield row, Candidate(text.id, held, has.words, has.size, made, changed, ())
+            near = self._meaning.near.of(row)
+            matches = held or row in self._meaning.alike
+            if matches and self._wanted.passes(type, tags_of(tags), expires):
+                yield row, Candidate(text.id, held, has.words, has.size, made, changed, (), near)
 
 
 def _in_order(promises: dict[int, float], most: int) -> list[int]:

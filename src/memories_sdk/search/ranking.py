@@ -141,6 +141,7 @@ class Query:
         pieces: Pieces of four characters to how often they stand there.
         spaced: Share of the words that have pieces, from 0 to 1.
         topics: Numbers of the topics of its words to how much they are meant.
+        text: What was read of it.
     """
 
     terms: Mapping[str, float]
@@ -150,6 +151,7 @@ class Query:
     topics: Mapping[int, float]
     dates: tuple[Span, ...]
     asks_when: bool
+    text: str
 
     @classmethod
     def of(cls, text: str, *, only_joining: bool = False) -> Query:
@@ -189,6 +191,7 @@ class Query:
             topics,
             named_dates(text),
             asks_when(text),
+            text,
         )
 
 
@@ -209,6 +212,7 @@ class Candidate(NamedTuple):
         strengths: Terms of the query that it has, with their strengths.
         made: When it was made, in microseconds since 1970; so is `changed`.
         follows: Keys of the memories one and two places before it on the shelf.
+        near: How near its meaning is, from 0 to 1; 0 without an embedder.
     """
 
     key: bytes
@@ -218,6 +222,7 @@ class Candidate(NamedTuple):
     made: int
     changed: int
     follows: tuple[bytes, ...]
+    near: float = 0.0
 
 
 class Likeness(NamedTuple):
@@ -235,18 +240,24 @@ class Likeness(NamedTuple):
 
 
 def scores(
-    query: Query, candidates: Sequence[Candidate], statistics: Statistics, likeness: Likeness
+    query: Query,
+    candidates: Sequence[Candidate],
+    statistics: Statistics,
+    likeness: Likeness,
+    *,
+    meaning: float = 0.0,
 ) -> list[float]:
-    """Return the score of each candidate, from 0 (no match) to 1."""
+    """Return the score of each candidate, from 0 (no match) to 1; `meaning` is its share."""
     by_words = word_scores(query, candidates, statistics)
     by_pieces = _piece_scores(query, candidates, likeness)
     pieces = PIECES * query.spaced
     found = [
-        (1 - pieces) * word + pieces * piece
-        for word, piece in zip(by_words, by_pieces, strict=True)
+        (1 - meaning) * ((1 - pieces) * word + pieces * piece) + meaning * candidate.near
+        for word, piece, candidate in zip(by_words, by_pieces, candidates, strict=True)
     ]
     best = max(found, default=0.0) or UNMATCHED
-    _add_topics(query, likeness.topics, found, best)
+    # What an embedder says, it says of topics too.
+    _add_topics(query, likeness.topics, found, best * (1 - meaning))
     found = _with_company(found, candidates)
     _add_time(query, candidates, found, best)
     return [round(min(score, 1.0), 6) for score in found]

@@ -33,12 +33,14 @@ class Recalled:
         text: What of it enters: the body, or its best passages.
         score: How well it answers, from 0 to 1; 0 for a pinned one that does not match.
         shortened: Whether something was left out.
+        near: How near its meaning comes to the prompt's, from 0 to 1; 0 without an embedder.
     """
 
     memory: MemoryHead
     text: str
     score: float
     shortened: bool
+    near: float = 0.0
 
     @property
     def line(self) -> str:
@@ -108,10 +110,12 @@ class Chosen(NamedTuple):
 
     Attributes:
         score: 0 when it does not match and is there because it is pinned.
+        near: How near its meaning is; 0 without an embedder.
     """
 
     memory: Memory
     score: float
+    near: float = 0.0
 
 
 def pack(
@@ -139,13 +143,13 @@ def pack(
         least_score: What is not pinned and scores less is left out.
     """
     packing = _Packing(weights, pieces, max_chars, max_chars_each)
-    for memory, score in chosen:
+    for memory, score, near in chosen:
         if not memory.pinned and score < least_score:
             packing.leave_out(memory, f"score {score:.2f} is too far below the best")
         elif len(packing.items) >= limit:
             packing.leave_out(memory, f"{limit} memories are in already")
         else:
-            packing.offer(memory, score)
+            packing.offer(memory, score, near)
     packing.widen()
     items = tuple(packing.items)
     return Recall(items, "\n".join(item.line for item in items), tuple(packing.report))
@@ -171,14 +175,14 @@ class _Packing:
         self.items: list[Recalled] = []
         self.report: list[Verdict] = []
 
-    def offer(self, memory: Memory, score: float) -> None:
+    def offer(self, memory: Memory, score: float, near: float) -> None:
         """Let a memory in as far as there is room."""
         head = _head(memory)
         text = memory.content if memory.content.strip() else (memory.summary or "")
         if not text.strip():
             self.leave_out(memory, "it is empty")
             return
-        whole = Recalled(head, text, score, shortened=False)
+        whole = Recalled(head, text, score, shortened=False, near=near)
         place = len(self.items)
         room = ROOMS[min(place, len(ROOMS) - 1)]
         if self._most is not None:
@@ -247,6 +251,8 @@ def _head(memory: Memory) -> MemoryHead:
 
 def _admitted(item: Recalled, text: str) -> Verdict:
     why = f"score {item.score:.2f}" if item.score else "it is pinned"
+    if item.score and item.near:
+        why = f"{why} (meaning {item.near:.2f})"
     if item.memory.pinned and item.score:
         why = f"it is pinned, {why}"
     if not item.shortened:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from heapq import nlargest
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import bindparam, select
@@ -25,6 +25,7 @@ from memories_sdk.memory import Memory
 from memories_sdk.rows import Row, to_memory
 from memories_sdk.search import word_index
 from memories_sdk.search.catalogue import Catalogue, Entry
+from memories_sdk.search.embedding import NO_MEANING, Embedder, Insight, Meaning
 from memories_sdk.search.filtering import Filter, tags_of
 from memories_sdk.search.hits import Hits, cursor, hit
 from memories_sdk.search.large_shelf import LargeShelf
@@ -69,28 +70,43 @@ _WHOLE: Final = compiled(
 )
 
 
+if TYPE_CHECKING:
+    from memories_sdk.search.vectors import Vectors
+
+
 class Ranking(NamedTuple):
     """What was found on a shelf.
 
     Attributes:
         scores: Row to score, of all that match, or of the best of a large shelf.
         weights: Index term of the query to what it says on this shelf.
+        meaning: What an embedder says.
     """
 
     scores: dict[int, float]
     weights: dict[str, float]
+    meaning: Meaning
 
 
 class Searcher:
-    """Searches the shelves of one database; keeps small ones analysed. Safe between threads."""
+    """Searches the shelves of one database; keeps small ones analysed. Safe between threads.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: Where the shelves are.
+        insight: The model that says what texts mean, if there is one.
+    """
+
+    def __init__(self, database: Database, insight: Insight | None = None) -> None:
         self._database = database
+        self._share = 0.0 if insight is None else insight.share
+        self._vectors = None if insight is None else _vectors(database, insight.embedder)
         self._kept: OrderedDict[str, Catalogue] = OrderedDict()
         self._lock = threading.Lock()
 
     def prepare(self, scope_key: str) -> None:
         """Bring the index of a large shelf up to date, unless nobody may write just now."""
+        if self._vectors is not None:
+            self._vectors.prepare(scope_key)
         with self._database.read(snapshot=True) as connection:
             if self._catalogue(connection, scope_key) is not None:
                 return
@@ -117,21 +133,24 @@ class Searcher:
                 rather than the best.
         """
         if not query.terms:
-            return Ranking({}, {})
+            return Ranking({}, {}, NO_MEANING)
+        meaning = self._meaning(connection, scope_key, query)
         catalogue = self._catalogue(connection, scope_key)
         if catalogue is None:
             indexed = word_index.state(connection, scope_key)
             if indexed is not None and indexed.seq is not None:
-                large = LargeShelf(connection, scope_key, indexed, query, wanted)
-                return Ranking(large.all() if all_matching else large.best(), large.weights)
+                large = LargeShelf(connection, scope_key, indexed, query, wanted, meaning)
+                found = large.all() if all_matching else large.best()
+                return Ranking(found, large.weights, meaning)
             # Large, never indexed, and nobody may write: correct, if slow the first time.
             catalogue = self._keep(scope_key, _read(connection, scope_key, None))
         found = catalogue.ranked(
             query,
             lambda entry: wanted.passes(entry.type, entry.tags, entry.expires),
             related=not all_matching,
+            meaning=meaning,
         )
-        return Ranking(found, term_weights(query, catalogue.statistics(query)))
+        return Ranking(found, term_weights(query, catalogue.statistics(query)), meaning)
 
     def hits(
         self,
@@ -178,7 +197,11 @@ class Searcher:
         rest = [row for row in rest if row not in first][: CONSIDERED * limit]
         return pack(
             (
-                Chosen(memory_at(connection, scope_key, row), scores.get(row, 0.0))
+                Chosen(
+                    memory_at(connection, scope_key, row),
+                    scores.get(row, 0.0),
+                    ranking.meaning.near.of(row),
+                )
                 for row in (*first, *rest)
             ),
             ranking.weights,
@@ -188,6 +211,11 @@ class Searcher:
             max_chars_each=max_chars_each,
             least_score=min_relevance * max(scores.values(), default=0.0),
         )
+
+    def _meaning(self, connection: Connection, scope_key: str, query: Query) -> Meaning:
+        if self._vectors is None:
+            return NO_MEANING
+        return Meaning.of(self._share, self._vectors.near(connection, scope_key, query.text))
 
     def _catalogue(self, connection: Connection, scope_key: str) -> Catalogue | None:
         """Return the shelf analysed, or None when it is large."""
@@ -219,9 +247,18 @@ class Searcher:
 _searchers: WeakKeyDictionary[Database, Searcher] = WeakKeyDictionary()
 
 
-def searcher(database: Database) -> Searcher:
+def searcher(database: Database, insight: Insight | None) -> Searcher:
     """Return the one searcher of a database."""
-    return _searchers.setdefault(database, Searcher(database))
+    if (known := _searchers.get(database)) is None:
+        known = _searchers.setdefault(database, Searcher(database, insight))
+    return known
+
+
+def _vectors(database: Database, embedder: Embedder) -> Vectors:
+    # numpy is not there without an embedder, and takes longer to load than all of this package.
+    from memories_sdk.search.vectors import Vectors  # noqa: PLC0415
+
+    return Vectors(database, embedder)
 
 
 def in_order(connection: Connection, scores: dict[int, float]) -> list[int]:
