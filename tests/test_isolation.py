@@ -55,6 +55,7 @@ VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     ),
     "read_only": lambda shelf, it, _: shelf.read_only().get_by_id(it.id),
     "save": lambda shelf, it, _: shelf.save(it.name, it.type, "stolen"),
+    "once": lambda shelf, it, _: shelf.once("key").save(it.name, it.type, "stolen"),
     "create": lambda shelf, it, _: shelf.create(it.name, it.type, "stolen"),
     "update": lambda shelf, it, _: shelf.update(it.id, content="stolen"),
     "replace": lambda shelf, it, _: shelf.replace(it.name, it.type, find=CANARY, new_text="x"),

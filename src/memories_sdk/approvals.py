@@ -126,6 +126,7 @@ class Call:
         agent_id: The agent that calls, if it is one.
         actor: Who the history names; the caller when None.
         source: Where changes come from, for the history.
+        operation: The host's key of this call, under which it writes once.
     """
 
     tool: str
@@ -135,6 +136,7 @@ class Call:
     agent_id: int | None = None
     actor: str | None = None
     source: str | None = None
+    operation: str | None = None
 
     @property
     def reads(self) -> bool:
@@ -394,7 +396,7 @@ class Approvals:
 
     def _scope(self, kind: type[AnyScope], call: Call) -> AnyScope:
         of_agent = TOOLS.get(call.tool) == "agent"
-        return self._bind(
+        scope = self._bind(
             kind,
             acting_as=call.caller,
             principal=call.principal,
@@ -403,6 +405,7 @@ class Approvals:
             actor=call.actor,
             source=call.source,
         )
+        return scope if call.operation is None else scope.once(call.operation)
 
     def _request(
         self, trial: Trial, call: Call, now: datetime, lasts: timedelta

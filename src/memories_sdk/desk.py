@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from uuid6 import UUID
 
-from memories_sdk import statements as sql
 from memories_sdk.attachments import (
     Attachment,
     AttachmentHead,
     checked_picture,
     picture_digest,
 )
-from memories_sdk.database import Connection
 from memories_sdk.editor_drafts import EditorDraft, checked_fields, checked_key
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.hooks import Write
 from memories_sdk.memory import checked_type, checked_version, normal_label
-from memories_sdk.principals import Agent, denied
+from memories_sdk.once import Once, writes
 from memories_sdk.quota import check_quota
-from memories_sdk.reader import ScopeReader, missing_agent, parsed_id
-from memories_sdk.shelf import Owner, Shelf
+from memories_sdk.reader import parsed_id
+from memories_sdk.shelf import Shelf
 from memories_sdk.visit import Change
 
 MOST_DRAFTS = 100
 """Drafts of one person on one shelf; the oldest go when there are more."""
 
 
-class Desk(ScopeReader):
+class Desk(Once):
     """Pictures that bodies refer to, and texts that nobody saved yet. Part of every `Scope`."""
 
+    @writes
     def attach(
         self, content: bytes, *, name: str = "picture", media_type: str | None = None
     ) -> AttachmentHead:
@@ -81,6 +81,7 @@ class Desk(ScopeReader):
             used = shelf.referred_to() if unused else set()
         return tuple(head for head in heads if head.id not in used)
 
+    @writes
     def detach(self, id: UUID | str) -> None:
         """Remove a picture for good; bodies that name it show its label from then on.
 
@@ -158,9 +159,12 @@ class Desk(ScopeReader):
         with self._writing() as shelf:
             shelf.drop_draft(self.caller.id, key)
 
-    def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Change:
+    def _writing(
+        self, *, taken: str = "That name is taken.", erasing: bool = False
+    ) -> AbstractContextManager[Shelf]:
         writing = self._setting.database.write(shelf=self.key, taken=taken, erasing=erasing)
-        return Change(writing, self._shelf, self._setting.plugins, self._check_quota)
+        plugins = self._setting.plugins
+        return self._keeping(Change(writing, self._shelf, plugins, self._check_quota))
 
     def _check_quota(self, shelf: Shelf) -> None:
         quota = self._setting.quota
@@ -173,30 +177,3 @@ class Desk(ScopeReader):
         """Ask the guards. They may be slow: not while others wait for the lock."""
         write = Write(self.key, self._actor, type, texts)
         self._setting.plugins.admit(write, checked_type(type, self.vocabularies))
-
-    def _other(self, key: str) -> Callable[[Connection], Shelf]:
-        """Return what opens another shelf in the same transaction, by the caller's right."""
-
-        def opened(connection: Connection) -> Shelf:
-            kind, _, number = key.partition(":")
-            agent = None
-            principal_id = int(number)
-            if kind == "agent":
-                row = connection.execute(sql.AGENT, {"id": int(number)}).fetchone()
-                if row is None:
-                    raise missing_agent(number)
-                agent, principal_id = Agent(*row), row[2]
-            if principal_id != self.caller.id:
-                member = {"group_id": principal_id, "user_id": self.caller.id}
-                if connection.execute(sql.ROLE, member).fetchone() is None:
-                    raise denied(principal_id)
-            owner = Owner(
-                key,
-                "global" if agent is None else "agent",
-                principal_id if agent is None else None,
-                None if agent is None else agent.id,
-            )
-            now = self._setting.now()
-            return Shelf(connection, owner, now, actor=self._actor, source=self._source)
-
-        return opened

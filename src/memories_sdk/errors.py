@@ -6,6 +6,7 @@
     │   ├── TooLong                     a text passes its limit
     │   ├── AnchorNotFound              `find` stands nowhere in the body
     │   ├── AnchorNotUnique             `find` stands at several places
+    │   ├── KeyReused                   the key of this write was used for another one
     │   └── WriteRefused                a guard found something that must not be stored
     ├── NotFound (LookupError)          not there, or not yours: both look the same
     ├── AccessDenied (PermissionError)  the caller may not act as that principal
@@ -169,6 +170,24 @@ class WriteRefused(InvalidInput):
             suggestion="Leave it out and say where it is kept instead.",
         )
         self.concerns = tuple(concerns)
+
+
+class KeyReused(InvalidInput):
+    """The key that makes a write happen once was used for another write.
+
+    Attributes:
+        key: The key.
+    """
+
+    code = "key_reused"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"The key {key!r} was used for another call; nothing was written.",
+            field="key",
+            suggestion="Take a new key for each write, and the same one only to repeat it.",
+        )
+        self.key = key
 
 
 class NotFound(MemoriesError, LookupError):

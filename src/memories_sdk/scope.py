@@ -30,6 +30,7 @@ from memories_sdk.memory import (
     normal_name,
 )
 from memories_sdk.merge import merge
+from memories_sdk.once import writes
 from memories_sdk.past import Adopted, Past, Policy, checked_policy
 from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
@@ -55,6 +56,7 @@ class Scope(Desk):
             source=self._source,
         )
 
+    @writes
     def save(
         self,
         name: str,
@@ -115,6 +117,7 @@ class Scope(Desk):
                 draft = replace(draft, order=checked_order(new_order))
             return Saved(self._add(shelf, name, type, draft), created=True)
 
+    @writes
     def create(
         self,
         name: str,
@@ -150,6 +153,7 @@ class Scope(Desk):
         with self._writing(taken=f"A memory [{name}] (type={type}) is there already.") as shelf:
             return self._add(shelf, name, type, draft)
 
+    @writes
     def update(
         self,
         id: UUID | str,
@@ -210,6 +214,7 @@ class Scope(Desk):
                 shelf.bury(new.name, new.type)
             return shelf.change(stored, new)
 
+    @writes
     def replace(
         self,
         name: str,
@@ -243,6 +248,7 @@ class Scope(Desk):
         expected = checked_version(expected_version)
         return self._edit(lambda shelf: self._there(shelf, name, type), wanted, expected)
 
+    @writes
     def replace_by_id(
         self,
         id: UUID | str,
@@ -257,6 +263,7 @@ class Scope(Desk):
         expected = checked_version(expected_version)
         return self._edit(lambda shelf: self._with_id(shelf, id), wanted, expected)
 
+    @writes
     def delete(self, name: str, type: str, *, expected_version: int | None = None) -> Memory:
         """Delete a memory and return its last state; `restore` brings it back under its id.
 
@@ -269,12 +276,14 @@ class Scope(Desk):
         with self._writing() as shelf:
             return _remove(shelf, self._there(shelf, name, type), expected)
 
+    @writes
     def delete_by_id(self, id: UUID | str, *, expected_version: int | None = None) -> Memory:
         """Delete as `delete` does, the memory with that id."""
         expected = checked_version(expected_version)
         with self._writing() as shelf:
             return _remove(shelf, self._with_id(shelf, id), expected)
 
+    @writes
     def clear(self, *, type: str | None = None) -> int:
         """Delete all memories of the shelf, or of one type; return how many went.
 
@@ -287,6 +296,7 @@ class Scope(Desk):
                 shelf.remove(stored, "clear")
         return len(gone)
 
+    @writes
     def move(
         self,
         id: UUID | str,
@@ -322,6 +332,7 @@ class Scope(Desk):
             anchor = self._with_id(shelf, neighbour)
             return shelf.move(stored, anchor, 0 if after is None else 1)
 
+    @writes
     def reorder(self, ids: Sequence[UUID | str]) -> None:
         """Put these memories first, in this order; the rest follows in its old order.
 
@@ -352,6 +363,7 @@ class Scope(Desk):
                     self._with_id(shelf, each)
             shelf.reorder([*(rows.pop(each) for each in wanted), *rows.values()], old)
 
+    @writes
     def transfer(self, id: UUID | str, *, to: Scope, expected_version: int | None = None) -> Memory:
         """Move a memory to another shelf of this store, where it stands last under the same id.
 
@@ -397,6 +409,7 @@ class Scope(Desk):
                 to._check_quota(there)
             return moved
 
+    @writes
     def restore(
         self,
         id: UUID | str,
@@ -478,6 +491,7 @@ class Scope(Desk):
                     yield number, error
                     break
 
+    @writes
     def undo(self, *, seq: int | None = None) -> History:
         """Take back the last change of this shelf, whoever made it, with all of its parts.
 
@@ -501,6 +515,7 @@ class Scope(Desk):
                 raise unknown_id()
             return History(undone)
 
+    @writes
     def redact(self, text: str) -> int:
         """Blot out a text, such as a leaked secret, in this shelf and in all of its history.
 
@@ -518,6 +533,7 @@ class Scope(Desk):
         with self._writing(erasing=True) as shelf:
             return timeline.redact(shelf, text)
 
+    @writes
     def prune(self, *, keep: int | None = None, before: datetime | None = None) -> int:
         """Forget what old revisions overwrote, to save room; that they were stays on record.
 
@@ -541,12 +557,14 @@ class Scope(Desk):
         with self._writing(erasing=True) as shelf:
             return timeline.prune(shelf, keep=keep, before=moment)
 
+    @writes
     def switch(self, *, on: bool) -> None:
         """Switch memory on or off for this shelf, for everybody; it is on at first.
 
         Off, it can be read, and every write raises `MemoryOff`.
         """
-        with Visit(self._setting.database.write(shelf=self.key), self._shelf) as shelf:
+        writing = self._setting.database.write(shelf=self.key)
+        with self._keeping(Visit(writing, self._shelf)) as shelf:
             shelf.switch(on=on)
 
     def _add(self, shelf: Shelf, name: str, type: str, draft: Draft) -> Memory:

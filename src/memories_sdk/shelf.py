@@ -126,6 +126,23 @@ class Shelf:
         """Switch memory on or off."""
         self._connection.execute(sql.SWITCH, self._key | {"enabled": int(on)})
 
+    def operation(self, caller: int, key: str) -> tuple[bytes, str] | None:
+        """Return request and outcome of the write that a caller named by this key."""
+        parameters = self._key | {"caller": caller, "key": key}
+        row = self._connection.execute(sql.OPERATION, parameters).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def keep_operation(self, caller: int, key: str, request: bytes, outcome: str) -> None:
+        """Record that the write of this key was carried out."""
+        parameters = {"caller": caller, "key": key, "request": request, "outcome": outcome}
+        parameters |= {"scope_key": self._owner.key, "at": self._key["now"]}
+        self._connection.execute(sql.KEEP_OPERATION, parameters)
+
+    def forget_operations(self, before: datetime) -> None:
+        """Forget the keys of writes before this moment."""
+        parameters = {"scope_key": self._owner.key, "before": from_time(before)}
+        self._connection.execute(sql.FORGET_OPERATIONS, parameters)
+
     def find(self, name: str, type: str) -> Stored | None:
         """Return the memory of that name and type."""
         return self._one(sql.GET, type=type, name=name)
@@ -510,8 +527,7 @@ class Shelf:
             "name": None if memory is None else memory.name,
         }
         entry = to_entry(facts, before, after, self._previous_seal())
-        entry |= {"part_of": self._first, "undoes": self.undoing, "operation": None}
-        entry["named"] = 1 if named else None
+        entry |= {"part_of": self._first, "undoes": self.undoing, "named": 1 if named else None}
         seq = self._connection.execute(sql.INSERT_REVISION, entry).lastrowid
         self._seal = entry["seal"]
         if self.recorded is not None:

@@ -41,6 +41,7 @@ memories = metadata.tables["memories"]
 bodies = metadata.tables["memory_bodies"]
 revisions = metadata.tables["memory_revisions"]
 shelves = metadata.tables["shelves"]
+operations = metadata.tables["memory_operations"]
 attachments = metadata.tables["attachments"]
 drafts = metadata.tables["drafts"]
 
@@ -198,6 +199,21 @@ SWITCH: Final = compiled(
     insert_or_leave(shelves)
     .values(scope_key=bindparam("scope_key"), enabled=bindparam("enabled"))
     .on_conflict_do_update(index_elements=["scope_key"], set_={"enabled": bindparam("enabled")})
+)
+
+_kept = and_(
+    operations.c.scope_key == bindparam("scope_key"),
+    operations.c.caller == bindparam("caller"),
+    operations.c.key == bindparam("key"),
+)
+OPERATION: Final = compiled(select(operations.c.request, operations.c.outcome).where(_kept))
+KEEP_OPERATION: Final = compiled(
+    insert(operations).values({column.name: bindparam(column.name) for column in operations.c})
+)
+FORGET_OPERATIONS: Final = compiled(
+    delete(operations).where(
+        operations.c.scope_key == bindparam("scope_key"), operations.c.at < bindparam("before")
+    )
 )
 
 REVISION_COLUMNS: Final = tuple(

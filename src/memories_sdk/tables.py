@@ -144,23 +144,15 @@ class RevisionRow(Table, table=True):
     """One change, with what it overwrote. Append only; also the change feed.
 
     `part_of` is the first revision of a verb that wrote several, `undoes` the first of the verb
-    that it takes back. `operation` is the caller's key
-    against doing a thing twice. `after` digests the state that the change left, `redacted` what
-    stood in a before-image that was blotted out, and `seal` all of it with the seal before. `named`
-    is 1 where the change gave the memory its name.
+    that it takes back. `after` digests the state that the change left, `redacted` what stood in a
+    before-image that was blotted out, and `seal` all of it with the seal before. `named` is 1 where
+    the change gave the memory its name.
     """
 
     __tablename__ = "memory_revisions"
     __table_args__ = (
         Index(None, "memory_id", "seq"),
         Index(None, "scope_key", "seq"),
-        Index(
-            None,
-            "scope_key",
-            "operation",
-            unique=True,
-            sqlite_where=column("operation").is_not(None),  # few writes carry a key
-        ),
         Index(None, "undoes", sqlite_where=column("undoes").is_not(None)),
         # Who had a name last: only the revisions that gave one to a memory.
         Index(
@@ -189,11 +181,25 @@ class RevisionRow(Table, table=True):
     before_content: str | None = Field(default=None, sa_type=Text)
     part_of: int | None = None
     undoes: int | None = None
-    operation: str | None = Field(default=None, sa_type=Text)
     after: bytes | None = Field(default=None, sa_type=LargeBinary)
     redacted: bytes | None = Field(default=None, sa_type=LargeBinary)
     seal: bytes = Field(sa_type=LargeBinary)
     named: int | None = None
+
+
+class OperationRow(Table, table=True):
+    """A write that its caller named by a key, so that it happens once.
+
+    `request` digests the call, `outcome` says in JSON where its result stands in the history.
+    """
+
+    __tablename__ = "memory_operations"
+    scope_key: str = Field(primary_key=True, sa_type=Text)
+    caller: int = Field(primary_key=True)
+    key: str = Field(primary_key=True, sa_type=Text)
+    request: bytes = Field(sa_type=LargeBinary)
+    outcome: str = Field(sa_type=Text)
+    at: int
 
 
 class ShelfRow(Table, table=True):

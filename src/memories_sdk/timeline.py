@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -44,6 +45,37 @@ def restore(shelf: Shelf, id: UUID, target: int | None) -> Memory:
         )
     past = rewind({}, stored.memory.version, revisions, target)
     return _go_back(shelf, stored, {**past, "order": stored.memory.order})
+
+
+def state_at(shelf: Shelf, id: UUID, version: int) -> Memory:
+    """Return a memory as it was at a version, deleted since or not; its place is that of now.
+
+    Where the history was pruned, the memory is returned as it is.
+
+    Raises:
+        Conflict: It was pruned, and the memory is gone.
+    """
+    revisions = shelf.history(id, limit=-1)
+    stored = shelf.find_id(id)
+    newest = revisions[0].version if stored is None else stored.memory.version
+    past: dict[str, Any] = {}
+    with suppress(NotFound):
+        past = rewind({}, newest, revisions, version)
+    if stored is not None:
+        now = stored.memory
+        past |= {"order": now.order}
+    elif past:
+        now = shelf.new(id, str(past["name"]), str(past["type"]))
+    else:
+        raise Conflict(
+            f"This was done before; the version {version} that it made is not kept any more.",
+            suggestion="Read what is there now.",
+        )
+    if past.keys() <= {"order"}:
+        return now
+    left = next(each for each in revisions if each.version == version and each.action != "move")
+    then = replace(now, **past, version=version, updated_at=left.at)
+    return replace(then, size=byte_size(then.content))
 
 
 def undo(shelf: Shelf, seq: int | None, open_shelf: OpenShelf) -> list[Revision]:
@@ -112,6 +144,8 @@ def prune(shelf: Shelf, *, keep: int | None, before: datetime | None) -> int:
     """
     found: dict[UUID | None, int] = {}
     emptied = []
+    if before is not None:
+        shelf.forget_operations(before)
     for revision in shelf.history(None, limit=-1):
         rank = found[revision.memory_id] = found.get(revision.memory_id, 0) + 1
         old = (keep is not None and rank > keep) or (before is not None and revision.at < before)

@@ -159,6 +159,7 @@ class MemoryTools:
         *,
         prompt: str | None = None,
         approved: bool = False,
+        operation: str | None = None,
     ) -> ToolResult:
         """Carry out a call of a model. Never raises.
 
@@ -172,17 +173,21 @@ class MemoryTools:
             approved: True when a person agreed to exactly this call. A request that waits for it
                 is granted by that, and bound to what it shows. It stands in for no wish: what
                 the policy refuses stays refused.
+            operation: The host's key of this call, such as its id. A call that is repeated under
+                its key, as after a lost answer, writes once and answers the same.
         """
         try:
             said = prompt if isinstance(prompt, str) else ""
-            return self._call(tool, arguments, said, approved=approved is True)
+            return self._call(tool, arguments, said, operation, approved=approved is True)
         except MemoriesError as error:
             return _refusal(error, of_facts=tool in FACT_TOOLS)
         except Exception:
             logger.exception("memory tool call failed: %s", tool)
             return ToolResult(ok=False, text=UNFORESEEN, code="internal")
 
-    def _call(self, tool: str, arguments: object, prompt: str, *, approved: bool) -> ToolResult:
+    def _call(
+        self, tool: str, arguments: object, prompt: str, key: str | None, *, approved: bool
+    ) -> ToolResult:
         if tool not in TOOLS and tool not in FACT_TOOLS:
             return ToolResult(
                 ok=False, text=f"Unknown tool. Must be {' or '.join(TOOLS)}.", code="unknown_tool"
@@ -191,10 +196,12 @@ class MemoryTools:
             return ToolResult(ok=False, text=NO_CONTEXT, code="no_context")
         given = Arguments(arguments)
         if tool in FACT_TOOLS:
-            return self._call_fact(tool, given, prompt, approved=approved)
-        return self._call_document(tool, given, approved=approved)
+            return self._call_fact(tool, given, prompt, key, approved=approved)
+        return self._call_document(tool, given, key, approved=approved)
 
-    def _call_document(self, tool: str, given: Arguments, *, approved: bool) -> ToolResult:
+    def _call_document(
+        self, tool: str, given: Arguments, key: str | None, *, approved: bool
+    ) -> ToolResult:
         operation = given.text("action") or "list"
         if operation not in OPERATIONS:
             text = "Invalid action. Must be list, get, save, replace, or delete."
@@ -203,10 +210,12 @@ class MemoryTools:
             return _disabled(operation)
         check_required(operation, given)
         if self.approval.needs(tool, operation):
-            return self._with_consent(tool, given, approved=approved)
-        return _done(run(tool, self._scope(tool), given))
+            return self._with_consent(tool, given, "", key, approved=approved)
+        return _done(run(tool, self._scope(tool, key), given))
 
-    def _call_fact(self, tool: str, given: Arguments, prompt: str, *, approved: bool) -> ToolResult:
+    def _call_fact(
+        self, tool: str, given: Arguments, prompt: str, key: str | None, *, approved: bool
+    ) -> ToolResult:
         fact = FACT_TOOLS[tool]
         if not self.operations[tool]:
             return _disabled(tool)
@@ -214,11 +223,11 @@ class MemoryTools:
         if verdict not in {"allow", "ask"}:
             return ToolResult(ok=False, text=fact.refusal, code=EXPLICIT_REQUIRED)
         if verdict == "ask" or self.approval.needs(tool, operation_of(tool, given)):
-            return self._with_consent(tool, given, prompt, approved=approved)
-        return _done(run(tool, self._scope(tool), given))
+            return self._with_consent(tool, given, prompt, key, approved=approved)
+        return _done(run(tool, self._scope(tool, key), given))
 
     def _with_consent(
-        self, tool: str, given: Arguments, prompt: str = "", *, approved: bool
+        self, tool: str, given: Arguments, prompt: str, key: str | None, *, approved: bool
     ) -> ToolResult:
         scope = self._scope(tool)
         call = Call(
@@ -229,6 +238,7 @@ class MemoryTools:
             agent_id=None if (agent := self._known_agent(scope.principal)) is None else agent.id,
             actor=None if agent is None else str(agent),
             source=self._source,
+            operation=key,
         )
         approvals = self._store.approvals
         if approved:
@@ -260,7 +270,7 @@ class MemoryTools:
         elif self.operations[tool]:
             yield FACT_TOOLS[tool].description, FACT_TOOLS[tool].parameters
 
-    def _scope(self, tool: str) -> Scope:
+    def _scope(self, tool: str, key: str | None = None) -> Scope:
         of_agent = TOOLS.get(tool) == "agent"
         caller = self._caller
         if caller is None or (of_agent and self._agent is None):
@@ -269,7 +279,7 @@ class MemoryTools:
         if principal is None and isinstance(self._agent, Agent):
             principal = self._store.principals.get(self._agent.principal_id)
         agent = self._known_agent(principal or caller)
-        return self._store.scope(
+        scope = self._store.scope(
             acting_as=caller,
             principal=principal,
             agent=agent if of_agent else None,
@@ -277,6 +287,7 @@ class MemoryTools:
             actor=None if agent is None else str(agent),
             source=self._source,
         )
+        return scope if key is None else scope.once(key)
 
     def _known_agent(self, owner: Principal) -> Agent | None:
         return None if self._agent is None else self._store.agents.get(self._agent, owner=owner)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Final, NamedTuple
 
@@ -78,9 +79,12 @@ class Granted(Scope):
         self._effect = effect
         self._decide = decide
 
-    def _writing(self, *, taken: str = "That name is taken.", erasing: bool = False) -> Change:
+    def _writing(
+        self, *, taken: str = "That name is taken.", erasing: bool = False
+    ) -> AbstractContextManager[Shelf]:
         writing = self._setting.database.write(shelf=self.key, taken=taken, erasing=erasing)
-        return _Recording(writing, self._entered, self._setting.plugins, self._check)
+        plugins = self._setting.plugins
+        return self._keeping(_Recording(writing, self._entered, plugins, self._check))
 
     def _entered(self, connection: Connection) -> Shelf:
         shelf = self._shelf(connection)

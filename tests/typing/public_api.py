@@ -143,6 +143,8 @@ def searching(shelf: ScopeReader) -> None:
 def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
     """Check the verbs that write, each optional argument once."""
     assert_type(shelf.read_only(), ScopeReader)
+    assert_type(shelf.once("key"), Scope)
+    assert_type(shelf.once("key").clear(), int)
     saved = shelf.save(
         "n",
         "plan",

@@ -1,4 +1,4 @@
-"""Version 2: indexes of the history, the mark for untrusted memories, pictures, drafts, vectors."""
+"""Version 2: history by index, keys of writes, untrusted marks, pictures, drafts, vectors."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from alembic.operations import Operations
 def upgrade(op: Operations) -> None:
     """Lead the tables from version 1 to version 2."""
     _index_history(op)
+    _keep_operations(op)
     _mark_the_untrusted(op)
     _keep_pictures_by_shelf(op)
     _keep_drafts(op)
@@ -43,6 +44,23 @@ def _index_history(op: Operations) -> None:
         ["scope_key", "seq"],
         sqlite_where=sa.text("action IN ('delete', 'clear', 'expire', 'depart')"),
     )
+
+
+def _keep_operations(op: Operations) -> None:
+    op.create_table(
+        "memory_operations",
+        sa.Column("scope_key", sa.Text(), nullable=False),
+        sa.Column("caller", sa.Integer(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("request", sa.LargeBinary(), nullable=False),
+        sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("at", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("scope_key", "caller", "key", name="pk_memory_operations"),
+    )
+    # Without its old column, a program of the first release that is still running is refused
+    # by the engine, instead of writing revisions that lack what version 2 needs.
+    op.drop_index("ix_memory_revisions_scope_key_operation", "memory_revisions")
+    op.drop_column("memory_revisions", "operation")
 
 
 def _mark_the_untrusted(op: Operations) -> None:
