@@ -39,6 +39,8 @@ CALLS: dict[str, list[str]] = {
     "replace": ["replace", "voice", "--find", "British", "--with", "Scottish"],
     "delete": ["delete", "voice"],
     "restore": ["restore", "gone"],
+    "import": ["import", "{folder}/wild"],
+    "export": ["export", "{folder}/out"],
     "principals list": ["principals", "list"],
     "principals add": ["principals", "add", "dora"],
     "principals remove-member": ["principals", "remove-member", "lab", "bob"],
@@ -64,6 +66,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         shelf.save("gone", "plan", "old")
         shelf.delete("gone", "plan")
     (tmp_path / "questions.jsonl").write_text('{"question": "British?", "evidence": ["voice"]}\n')
+    (tmp_path / "wild").mkdir()
+    (tmp_path / "wild" / "progress.md").write_text("Half done.")
     monkeypatch.setenv("MEMORIES_URL", str(place))
     monkeypatch.setenv("MEMORIES_USER", "alice")
     monkeypatch.setenv("EDITOR", editor("Answer in Welsh."))
@@ -144,6 +148,9 @@ def test_text_answers_end_with_zero(run: Run, name: str) -> None:
         (2, "invalid", ["save", "a", "--type", "plan"]),
         (2, "anchor_not_found", ["replace", "voice", "--find", "z", "--with", ""]),
         (2, "file", ["eval", "{folder}/missing.jsonl"]),
+        (2, "invalid", ["import", "{folder}/bomb.zip"]),
+        (2, "invalid", ["import", "{folder}/wild", "--conflict", "merge"]),
+        (2, "invalid", ["export", "{folder}/wild"]),
         (2, "file", ["save", "a", "--type", "plan", "--file", "{folder}"]),
         (3, "not_found", ["get", "vice"]),
         (3, "not_found", ["list", "--as", "nobody"]),
@@ -239,6 +246,23 @@ def test_edit_keeps_the_text_that_clashes(
     assert kept.read_text() == "Answer in Welsh."
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert run("get", "voice").stdout == "Answer in Irish."
+
+
+def test_a_dry_run_shows_what_was_guessed(run: Run) -> None:
+    """Whoever imports a folder sees each type, and why, before anything is written."""
+    told = run("import", "{folder}/wild", "--dry-run")
+    assert "progress.md [progress] (type=plan): type by the word progress" in told.stdout
+    assert "progress" not in run("list").stdout
+
+
+def test_an_import_that_refuses_a_record_ends_with_seven(run: Run, tmp_path: Path) -> None:
+    """The rest is in, the answer names what is not, and --report tells of each record."""
+    (tmp_path / "wild" / "bad.md").write_bytes(b"\xff\xfe")
+    result = run("import", "{folder}/wild", "--report", "{folder}/report.jsonl")
+    assert result.exit_code == 7
+    assert "refused: bad.md: It is UTF-16" in result.stdout
+    told = [json.loads(line) for line in (tmp_path / "report.jsonl").read_text().splitlines()]
+    assert [entry["fate"] for entry in told] == ["refused", "created"]
 
 
 def test_a_name_of_two_types_is_not_guessed(run: Run) -> None:
