@@ -137,7 +137,7 @@ class ScopeReader:
             InvalidInput: The limit is out of range, or the cursor is not one of ours.
         """
         types = self._types(type)
-        _check_limit(limit)
+        check_limit(limit)
         after = None if cursor is None else _place(cursor)
         with self._reading() as shelf:
             heads = shelf.heads(types, limit + 1, after)
@@ -172,7 +172,7 @@ class ScopeReader:
             InvalidInput: The limit is out of range, or `skip` is negative.
         """
         types = self._types(type)
-        _check_limit(limit)
+        check_limit(limit)
         _check_skip(skip)
         wanted = folded(_checked_text(containing, "containing"))
         with self._reading() as shelf:
@@ -223,7 +223,7 @@ class ScopeReader:
         Raises:
             NotFound: No memory of that name and type was ever here.
         """
-        _check_limit(limit)
+        check_limit(limit)
         before = None if cursor is None else _seq(cursor)
         memory_id = None if id is None else parsed_id(id)
         if memory_id is None and name is None and type is not None:
@@ -245,7 +245,7 @@ class ScopeReader:
 
     def deleted(self, *, limit: int = 50) -> History:
         """Return the last revision of each memory that is gone, newest first: see `restore`."""
-        _check_limit(limit)
+        check_limit(limit)
         with self._reading() as shelf:
             return History(self._shown(shelf.deleted(limit)))
 
@@ -275,7 +275,7 @@ class ScopeReader:
             UnknownType: The type is not one of this shelf's.
             InvalidInput: The limit is out of range, or the cursor is not one of ours.
         """
-        _check_limit(limit)
+        check_limit(limit)
         after = None if cursor is None else hit_place(cursor)
         wanted = self._filter(type, tags)
         with self._searching() as (searcher, connection):
@@ -347,13 +347,8 @@ class ScopeReader:
         Raises:
             InvalidInput: The limit is out of range, or `since` is no `seq`.
         """
-        _check_limit(limit)
-        if type(since) is not int or not 0 <= since <= sql.LAST_SEQ:
-            raise InvalidInput(
-                "since must be a seq, or 0 for the beginning.",
-                field="since",
-                suggestion="Pass the last seq that you saw.",
-            )
+        check_limit(limit)
+        check_since(since)
         with self._reading() as shelf:
             return History(self._shown(shelf.changes(since, limit)))
 
@@ -520,12 +515,31 @@ def _check_number(value: float, field: str, least: int, most: int) -> None:
         )
 
 
-def _check_limit(limit: int) -> None:
+def check_limit(limit: int) -> None:
+    """Refuse a page that is too large, or none.
+
+    Raises:
+        InvalidInput: It is out of range.
+    """
     if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
         raise InvalidInput(
             f"limit must lie between 1 and {MAX_PAGE}.",
             field="limit",
             suggestion="Follow next_cursor for more.",
+        )
+
+
+def check_since(since: int) -> None:
+    """Refuse what is no place in the change feed.
+
+    Raises:
+        InvalidInput: It is none.
+    """
+    if type(since) is not int or not 0 <= since <= sql.LAST_SEQ:
+        raise InvalidInput(
+            "since must be a seq, or 0 for the beginning.",
+            field="since",
+            suggestion="Pass the last seq that you saw.",
         )
 
 

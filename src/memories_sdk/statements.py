@@ -344,6 +344,20 @@ CHANGES: Final = compiled(
     .limit(bindparam("limit"))
     .offset(_NONE)
 )
+# No texts: an image belongs to whoever reads the shelf itself.
+NOTICES: Final = compiled(
+    select(
+        *(revisions.c[name] for name in FACTS),
+        *(null().label(name) for name in _IMAGE),
+        revisions.c.part_of,
+        revisions.c.undoes,
+    )
+    .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.seq > bindparam("since"))
+    .order_by(revisions.c.seq)
+    .limit(bindparam("limit"))
+    .offset(_NONE)
+)
+NEWEST: Final = compiled(select(func.max(revisions.c.seq)))
 
 # A memory is on one shelf at a time; the last arrival of its id says on which one it was last.
 LAST_ARRIVAL: Final = compiled(

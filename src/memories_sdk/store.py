@@ -20,6 +20,8 @@ from memories_sdk.approvals import AnyScope, Approvals
 from memories_sdk.database import IN_MEMORY, Durability
 from memories_sdk.engines import opened
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
+from memories_sdk.feed import Feed
+from memories_sdk.history import History
 from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
 from memories_sdk.integrity import Finding, findings
@@ -35,11 +37,12 @@ from memories_sdk.principals import (
     may_see,
 )
 from memories_sdk.quota import Quota
-from memories_sdk.reader import missing_agent
+from memories_sdk.reader import MAX_PAGE, check_limit, check_since, missing_agent
 from memories_sdk.rows import from_time
 from memories_sdk.scope import Scope
 from memories_sdk.search.embedding import MEANING, Embedder, Insight
 from memories_sdk.visit import Setting
+from memories_sdk.watch import PAUSE, Watch
 
 Clock = Callable[[], datetime]
 
@@ -169,6 +172,46 @@ class MemoryStore:
             actor=actor,
             source=source,
         )
+
+    def changes(self, *, acting_as: Principal, since: int = 0, limit: int = MAX_PAGE) -> History:
+        """Return what happened on the shelves that the caller may see, oldest first.
+
+        These are the caller's own shelf, those of its groups, and those of the agents of all of
+        them. A revision names shelf and memory here, not what it overwrote: `before` is empty.
+
+        Args:
+            acting_as: The caller.
+            since: The last `seq` seen; 0 for the beginning.
+            limit: 1 to 500.
+
+        Raises:
+            AccessDenied: The caller is nobody here.
+            InvalidInput: The limit is out of range, or `since` is no `seq`.
+        """
+        check_since(since)
+        check_limit(limit)
+        return Feed(self._setting, self.principals.known(acting_as), since).look(limit)
+
+    def watch(
+        self, *, acting_as: Principal, since: int | None = None, pause: float = PAUSE
+    ) -> Watch:
+        """Return an endless iterator over those changes as they come, from any process.
+
+        Args:
+            acting_as: The caller.
+            since: The last `seq` that is known; None for only what comes from now on.
+            pause: Seconds between two looks; a change is seen within that time.
+
+        Raises:
+            AccessDenied: The caller is nobody here.
+        """
+        caller = self.principals.known(acting_as)
+        if since is None:
+            with self._database.read() as connection:
+                since = connection.execute(sql.NEWEST).fetchone()[0] or 0
+        check_since(since)
+        feed = Feed(self._setting, caller, since)
+        return Watch(lambda _: feed.look(MAX_PAGE), since, pause)
 
     def verify(self) -> list[Finding]:
         """Return what in the file is not as it was written; an empty list proves it intact.

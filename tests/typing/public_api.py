@@ -51,6 +51,8 @@ def opening() -> None:
         assert_type(store, MemoryStore)
         assert_type(store.location, str)
         assert_type(store.vocabularies, tuple[Vocabulary, ...])
+        assert_type(store.changes(acting_as=store.principals.user("a"), since=3, limit=9), History)
+        assert_type(next(store.watch(acting_as=store.principals.user("a"))), History)
         assert_type(store.verify(), list[Finding])
         assert_type(store.backup("copy.db"), None)
         assert_type(store.close(), None)
