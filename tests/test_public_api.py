@@ -26,6 +26,7 @@ from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Page, Saved
 from memories_sdk.reader import Recent, ScopeReader
+from memories_sdk.schemas import Definition
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall, Recalled
 from memories_sdk.store import Agents, Principals
@@ -36,7 +37,7 @@ COMMITTED = Path(__file__).parent / "data" / "public_api.txt"
 TYPES = Path(__file__).parent / "typing" / "public_api.py"
 HANDED_OUT = (
     *(Attachment, AttachmentHead, EditorDraft),
-    *(Agents, Approval, ApprovalPolicy, Approvals),
+    *(Agents, Approval, ApprovalPolicy, Approvals, Definition),
     *(Concern, Hit, Hits, History, Page, Plugins, Principals),
     *(Recall, Recalled, Recent, Revision, Saved, ScopeReader, Watch),
 )

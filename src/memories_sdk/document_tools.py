@@ -16,6 +16,7 @@ from memories_sdk.memory import DOCUMENTS, UNSET, Memory, checked_type, normal_n
 from memories_sdk.principals import ScopeKind
 from memories_sdk.reader import MAX_PAGE
 from memories_sdk.results import MAX_TEXT, Answer, Card, one_line, place
+from memories_sdk.schemas import Definition
 from memories_sdk.scope import Scope
 from memories_sdk.trial import Trial
 
@@ -97,6 +98,19 @@ def schema(operations: Iterable[str] = OPERATIONS) -> dict[str, object]:
         "required": [name for name in properties if name in always],
         "additionalProperties": False,
     }
+
+
+def definition(tool: str, operations: Iterable[str] = OPERATIONS) -> Definition:
+    """Return what a model must know of a document tool, for the operations that it has."""
+    allowed = [name for name in OPERATIONS if name in set(operations)]
+    whose = "only this agent needs" if TOOLS[tool] == "agent" else "follow the user to every agent"
+    return Definition(
+        tool,
+        f"Keep documents that {whose}: {', '.join(allowed)}.",
+        schema(allowed),
+        reads=set(allowed) <= {"list", "get"},
+        destroys=not {"save", "replace", "delete"}.isdisjoint(allowed),
+    )
 
 
 def _properties(allowed: list[str]) -> dict[str, dict[str, object]]:
@@ -270,12 +284,6 @@ RUN: Final[Mapping[str, Callable[[Scope, Arguments], Answer]]] = {
     "save": _save,
     "replace": _replace,
     "delete": _delete,
-}
-DESCRIPTIONS: Final[Mapping[str, str]] = {
-    "memory": "Keep documents that only this agent needs: list, get, save, replace, delete.",
-    "global_memory": (
-        "Keep documents that follow the user to every agent: list, get, save, replace, delete."
-    ),
 }
 
 

@@ -27,6 +27,7 @@ from memories_sdk.facts import cleaned_query, cleaned_text, cleaned_type, listed
 from memories_sdk.memory import FACTS, UNSET, Memory, Saved, checked_type, normal_name
 from memories_sdk.policy import Wish
 from memories_sdk.results import MAX_TEXT, Answer, Card, place
+from memories_sdk.schemas import Definition
 from memories_sdk.scope import Scope
 
 EXPLICIT_REQUIRED: Final = "openwp_memory_explicit_required"
@@ -51,6 +52,16 @@ class FactTool:
     wish: Wish | None = None
     refusal: str = ""
     needs_approval: bool = False
+
+    def definition(self, name: str) -> Definition:
+        """Return what a model must know of it."""
+        return Definition(
+            name,
+            self.description,
+            self.parameters,
+            reads=self.wish is None,
+            destroys=self.wish is not None,
+        )
 
 
 def remember(

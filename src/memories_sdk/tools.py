@@ -22,11 +22,11 @@ from memories_sdk.approvals import (
 )
 from memories_sdk.arguments import Arguments
 from memories_sdk.document_tools import (
-    DESCRIPTIONS,
     OPERATIONS,
     TOOLS,
     Operation,
     check_required,
+    definition,
     describe,
     enabled_by_default,
     needs_approval_by_default,
@@ -44,6 +44,7 @@ from memories_sdk.memory import DOCUMENTS, FACTS
 from memories_sdk.policy import KEYWORD, Request, Verdict, WishPolicy
 from memories_sdk.principals import Agent, Principal
 from memories_sdk.results import MAX_TEXT, Answer, Approval, ToolResult
+from memories_sdk.schemas import FORMS, Definition, Form
 from memories_sdk.scope import Scope
 from memories_sdk.store import MemoryStore
 
@@ -126,21 +127,37 @@ class MemoryTools:
         who = self._agent.name if isinstance(self._agent, Agent) else self._agent
         return f"<MemoryTools of {who} acting as {self._caller}>"
 
-    def schemas(self, tools: Iterable[str] = TOOLS) -> list[dict[str, object]]:
-        """Return the definitions of tools: name, description, and parameters as a schema.
+    def definitions(self, tools: Iterable[str] = TOOLS) -> list[Definition]:
+        """Return what a model must know of tools, narrowed to the operations that the agent has.
 
         Args:
-            tools: Which; the two document tools when left out. A fact tool that the agent does
-                not have is passed over.
+            tools: Which; the two document tools when left out. A tool that the agent does not
+                have is passed over.
 
         Raises:
             InvalidInput: There is no tool of that name.
         """
-        return [
-            {"name": tool, "description": description, "parameters": parameters}
-            for tool in tools
-            for description, parameters in self._defined(tool)
-        ]
+        return [made for tool in tools if (made := self._definition(tool)) is not None]
+
+    def schemas(
+        self, tools: Iterable[str] = TOOLS, *, form: Form = "plain"
+    ) -> list[dict[str, object]]:
+        """Return the definitions of tools as a provider takes them, ready for JSON.
+
+        Args:
+            tools: See `definitions`.
+            form: `"plain"`: name, description, and parameters as a schema. `"openai"` for chat
+                completions and `"responses"` for the Responses API, each also with `-strict`;
+                `"anthropic"`, `"gemini"`, `"mcp"`.
+
+        Raises:
+            InvalidInput: There is no tool, or no form, of that name.
+        """
+        if form not in FORMS:
+            raise InvalidInput(
+                f"form {form!r} is not one of: {', '.join(FORMS)}", field="form", suggestion=""
+            )
+        return [made.written(form) for made in self.definitions(tools)]
 
     def needs_approval(self, tool: str, arguments: object) -> bool:
         """Tell whether a person must agree to this call of this tool."""
@@ -258,17 +275,18 @@ class MemoryTools:
     def _verdict(self, fact: FactTool, prompt: str) -> Verdict:
         return "allow" if fact.wish is None else self.policy.judge(Request(fact.wish, prompt))
 
-    def _defined(self, tool: str) -> Iterable[tuple[str, Mapping[str, object]]]:
-        if tool in TOOLS:
-            yield DESCRIPTIONS[tool], schema(self.operations[tool])
-        elif tool not in FACT_TOOLS:
+    def _definition(self, tool: str) -> Definition | None:
+        if tool not in self.operations:
             raise InvalidInput(
                 f"There is no tool {tool!r}.",
                 field="tools",
                 suggestion=f"Choose from {', '.join((*TOOLS, *FACT_TOOLS))}.",
             )
-        elif self.operations[tool]:
-            yield FACT_TOOLS[tool].description, FACT_TOOLS[tool].parameters
+        if not (allowed := self.operations[tool]):
+            return None
+        if (fact := FACT_TOOLS.get(tool)) is not None:
+            return fact.definition(tool)
+        return definition(tool, allowed)
 
     def _scope(self, tool: str, key: str | None = None) -> Scope:
         of_agent = TOOLS.get(tool) == "agent"

@@ -40,6 +40,7 @@ from memories_sdk.policy import APPROVAL, WishPolicy
 from memories_sdk.principals import PrincipalKind, Role, ScopeKind
 from memories_sdk.reader import ScopeReader
 from memories_sdk.results import Answer
+from memories_sdk.schemas import Definition
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall
 from memories_sdk.tools import DEFAULT, FACT_TOOLS, Approval, ApprovalPolicy, ask_in_terminal
@@ -215,7 +216,9 @@ def tools(store: MemoryStore, alice: Principal) -> None:
     assert_type(made.policy, WishPolicy)
     assert_type(MemoryTools(store, acting_as=alice, policy=APPROVAL), MemoryTools)
     assert_type(APPROVAL.system_prompt, str)
-    assert_type(made.schemas(FACT_TOOLS), list[dict[str, object]])
+    assert_type(made.schemas(FACT_TOOLS, form="openai-strict"), list[dict[str, object]])
+    assert_type(made.definitions(FACT_TOOLS), list[Definition])
+    assert_type(made.definitions()[0].written("mcp"), dict[str, object])
     assert_type(made.needs_approval("memory", None), bool)
     assert_type(made.schemas(), list[dict[str, object]])
 
