@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
 from anywidget import AnyWidget
 
 from memories_sdk import NotFound, widgets
-from memories_sdk.widgets._bridge import STATIC, Bridge, verb
+from memories_sdk.widgets._bridge import STATIC, Binary, Bridge, verb
 
 CASES = json.loads((Path(__file__).parent / "protocol.json").read_text("utf-8"))["kernel"]
 ALL = [getattr(widgets, name) for name in widgets.__all__ if name != "wire"]
@@ -30,6 +31,14 @@ class Answering(Bridge):
     @verb("names")
     def _names(self, *, values: list[str]) -> int:
         return len(values)
+
+    @verb("weigh")
+    def _weigh(self, *, name: str, content: bytes) -> int:
+        return len(content) if name else 0
+
+    @verb("paint")
+    def _paint(self) -> Binary:
+        return Binary({"kind": "dot"}, b"\1\2\3")
 
     @verb("nothing")
     def _nothing(self) -> None:
@@ -52,14 +61,17 @@ class Answering(Bridge):
 def answers(monkeypatch: pytest.MonkeyPatch):
     """Send a message to a widget as the page does, and return what comes back."""
     widget = Answering()
-    sent: list[object] = []
-    monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))  # noqa: ARG005
+    sent: list[tuple[object, list[bytes]]] = []
+    monkeypatch.setattr(
+        widget, "send", lambda content, buffers=None: sent.append((content, buffers or []))
+    )
 
-    def ask(message: object) -> object:
+    def ask(message: object, *buffers: bytes) -> object:
         sent.clear()
-        widget._handle_custom_msg(message, [])
+        widget._handle_custom_msg(message, [memoryview(each) for each in buffers])
         assert len(sent) < 2
-        return sent[0] if sent else None
+        ask.buffers = sent[0][1] if sent else []
+        return sent[0][0] if sent else None
 
     yield ask
     widget.close()
@@ -68,7 +80,8 @@ def answers(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("case", CASES, ids=[case["name"].replace(" ", "_") for case in CASES])
 def test_protocol(answers, case) -> None:
     """Both halves read the messages of one file of cases; this is the kernel's."""
-    answer = answers(case["request"])
+    answer = answers(case["request"], *map(b64decode, case.get("buffers", ())))
+    assert answers.buffers == [b64decode(each) for each in case.get("sends", ())]
     if "code" in case:
         assert answer["id"] == case["request"]["id"]
         assert answer["error"]["code"] == case["code"]

@@ -8,10 +8,11 @@ import sys
 
 import pytest
 
-from memories_sdk import EditConflict, MemoryStore, Vocabulary, widgets
+from memories_sdk import MemoryStore, Vocabulary, widgets
 from memories_sdk.widgets._place import Placed
 
 MARKER = "sesame-open-the-door"
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR picture"
 
 
 class Page:
@@ -20,22 +21,30 @@ class Page:
     def __init__(self, widget: Placed) -> None:
         self.widget = widget
         self.sent: list[dict[str, object]] = []
-        widget.send = lambda content, buffers=None: self.sent.append(content)  # noqa: ARG005
+        self.buffers: list[bytes] = []
+        widget.send = self._hear
 
-    def ask(self, verb: str, **args: object):
+    def _hear(self, content: dict[str, object], buffers: list[bytes] | None = None) -> None:
+        self.sent.append(content)
+        self.buffers = buffers or []
+
+    def ask(self, verb: str, buffers: list[bytes] = (), **args: object):
         """Return the answer, which must be no refusal."""
-        answer = self.answer(verb, **args)
+        answer = self.answer(verb, buffers, **args)
         assert "error" not in answer, answer
         return answer["ok"]
 
-    def refused(self, verb: str, **args: object) -> str:
+    def refused(self, verb: str, buffers: list[bytes] = (), **args: object) -> str:
         """Return the code of the refusal."""
-        return self.answer(verb, **args)["error"]["code"]
+        return self.answer(verb, buffers, **args)["error"]["code"]
 
-    def answer(self, verb: str, **args: object) -> dict[str, object]:
+    def answer(
+        self, verb: str, buffers: list[bytes] = (), **args: object
+    ) -> dict[str, object]:
         """Return the answer whatever it is; it has passed through JSON, as on a wire."""
         self.widget._handle_custom_msg(
-            json.loads(json.dumps({"id": "1", "verb": verb, "args": args})), []
+            json.loads(json.dumps({"id": "1", "verb": verb, "args": args})),
+            [memoryview(each) for each in buffers],
         )
         return json.loads(json.dumps(self.sent[-1]))
 
@@ -215,21 +224,89 @@ def test_no_memory_moves_to_a_shelf_that_is_not_the_callers(page, shelf, bob) ->
     assert len(page.names()) == 4
 
 
-def test_a_move_that_cannot_end_leaves_no_copy(page, store, shelf, lab, monkeypatch) -> None:
-    """When the delete is refused after the copy, the copy goes again."""
-    items = items_of(shelf, "a")
-    delete = type(shelf).delete_by_id
+def test_moved_memories_come_back_under_their_ids(page, store, shelf, lab) -> None:
+    """The undo of a move to another shelf; each keeps its id on the way there and back."""
+    items = items_of(shelf, "a", "c")
+    done = page.ask("shelve", items=items, principal_id=lab.id, agent_id=None)["done"]
+    assert done == [item["id"] for item in items]
+    team = store.scope(acting_as=shelf.caller, principal=lab)
+    assert {str(head.id) for head in team.list()} == set(done)
+    back = page.ask("fetch_back", ids=done, principal_id=lab.id, agent_id=None)
+    assert (back["done"], back["refused"]) == (done, [])
+    assert team.list().total == 0
+    assert sorted(page.names()) == ["a", "b", "c", "d"]
 
-    def changed_meanwhile(scope, id, **options):
-        if scope.key == shelf.key:
-            raise EditConflict(1, None)
-        return delete(scope, id, **options)
 
-    monkeypatch.setattr(type(shelf), "delete_by_id", changed_meanwhile)
-    outcome = page.ask("shelve", items=items, principal_id=lab.id, agent_id=None)
-    assert (outcome["done"], len(outcome["refused"])) == ([], 1)
-    assert store.scope(acting_as=shelf.caller, principal=lab).list().total == 0
-    assert len(page.names()) == 4
+def test_files_become_memories_and_a_folder_names_their_type(page, shelf) -> None:
+    """What a file cannot be is said; the others are there."""
+    files = [
+        {"path": "/notes/plan/sail.md", "text": "# Sail"},
+        {"path": "/notes/tea.markdown", "text": "green"},
+        {"path": "plan/a.md", "text": "taken"},
+        {"path": "README", "text": "\0"},
+    ]
+    outcome = page.ask("take_in", files=files, type="context")
+    assert len(outcome["done"]) == 2
+    assert outcome["refused"][0] == "plan/a.md: A memory [a] (type=plan) is there already."
+    assert outcome["refused"][1].startswith("README: content holds a NUL")
+    assert shelf.get("sail", "plan").content == "# Sail"
+    assert shelf.get("tea", "context").content == "green"
+    assert page.refused("take_in", files=[{"path": 1, "text": ""}], type="context") == "invalid"
+
+
+def test_a_picture_is_attached_shown_and_fetched(page, store, shelf, bob) -> None:
+    """The preview names a stand-in for each picture of the shelf, and for no other."""
+    made = page.ask("attach", buffers=[PNG], name="plot [1]")
+    assert made["markdown"] == rf"![plot \[1\]](attachment:{made['id']})"
+    foreign = store.scope(acting_as=bob).attach(PNG + b"!", name="theirs")
+    shown = page.ask("preview", text=f"{made['markdown']} ![x](attachment:{foreign.id})")
+    assert list(shown["pictures"].values()) == [made["id"]]
+    (stand_in,) = shown["pictures"]
+    assert f'<img src="{stand_in}" alt="plot [1]">' in shown["html"]
+    assert "[image: x]" in shown["html"]
+    assert page.ask("picture", id=made["id"]) == {"media_type": "image/png"}
+    assert page.buffers == [PNG]
+    assert page.refused("picture", id=str(foreign.id)) == "not_found"
+    assert page.refused("attach", buffers=[b"<svg/>"], name="x.png") == "invalid"
+    assert page.refused("attach", name="x.png") == "invalid"
+
+
+def test_what_was_typed_is_kept_until_it_is_dropped(page, store, shelf, alice) -> None:
+    """Another panel, as after a crash, lists it and opens it."""
+    fields = {"name": "n", "type": "plan", "summary": "", "tags": ["x"], "content": "typed"}
+    page.ask("keep", key="k1", memory_id=id_of(shelf, "a"), version=1, fields=fields)
+    other = Page(widgets.MarkdownEditor(store, acting_as=alice))
+    found = other.ask("drafts")
+    assert [(each["key"], each["name"]) for each in found["drafts"]] == [("k1", "n")]
+    assert other.ask("draft", key="k1") == {
+        "memory_id": id_of(shelf, "a"),
+        "version": 1,
+        "fields": fields,
+    }
+    assert page.ask("drafts")["place"] == found["place"]
+    other.ask("drop", key="k1")
+    assert other.refused("draft", key="k1") == "not_found"
+    other.widget.close()
+
+
+def test_a_place_is_that_of_one_person_on_one_shelf(page, store, bob, lab) -> None:
+    """By it a page tells whose unsaved text it holds."""
+    own = page.ask("drafts")["place"]
+    page.ask("choose", principal_id=lab.id)
+    theirs = Page(widgets.MemoryPanel(store, acting_as=bob, principal=lab))
+    assert len({own, page.ask("drafts")["place"], theirs.ask("drafts")["place"]}) == 3
+    theirs.widget.close()
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"type": 1}, {"type": "novel"}, {"type": "plan", "id": "x"}], ids=str
+)
+def test_what_is_no_form_is_not_kept(page, fields) -> None:
+    """The page cannot reach past the form here either."""
+    assert page.refused("keep", key="k", memory_id=None, version=None, fields=fields) in {
+        "invalid",
+        "unknown_type",
+    }
 
 
 def test_shelves_are_all_the_caller_may_open_but_this_one(page, store, alice, lab) -> None:
@@ -343,7 +420,7 @@ def test_clear_returns_what_went_so_that_it_can_be_undone(page, shelf) -> None:
 
 def test_preview_is_rendered_and_sanitised_by_the_kernel(page) -> None:
     """Raw HTML shows as text, and ids carry a prefix of this widget's own."""
-    html = page.ask("preview", text="**b** <img src=x onerror=alert(1)>")
+    html = page.ask("preview", text="**b** <img src=x onerror=alert(1)>")["html"]
     assert "<strong>b</strong>" in html
     assert "<img" not in html
 
@@ -459,6 +536,13 @@ def test_traits_hold_no_text_of_a_memory(store, alice) -> None:
         "open": {"id": str(saved.id)},
         "seek": {"query": MARKER},
         "preview": {"text": MARKER},
+        "keep": {
+            "key": "k",
+            "memory_id": None,
+            "version": None,
+            "fields": {"type": "plan", "content": MARKER},
+        },
+        "draft": {"key": "k"},
     }.items():
         panel.ask(verb, **args)
     assert MARKER not in json.dumps(panel.widget.get_state(), default=str)

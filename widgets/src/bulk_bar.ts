@@ -29,7 +29,7 @@ export class BulkBar {
       remove,
     );
     this.#kinds.addEventListener("change", () => void this.#do("retype", { type: this.#kinds.value }, "changed"));
-    this.#shelves.addEventListener("change", () => void this.#do("shelve", JSON.parse(this.#shelves.value) as object, "moved"));
+    this.#shelves.addEventListener("change", () => void this.#shelve(JSON.parse(this.#shelves.value) as object));
   }
 
   show(items: Item[]): void {
@@ -53,20 +53,29 @@ export class BulkBar {
     return outcome;
   }
 
+  async #shelve(place: object): Promise<void> {
+    const outcome = await this.#do("shelve", place, "moved");
+    if (outcome?.done.length) this.#offerUndo(outcome, "moved", "fetch_back", place);
+  }
+
   async #remove(): Promise<void> {
     const outcome = await this.#do("remove", {}, "deleted");
-    if (!outcome?.done.length) return;
+    if (outcome?.done.length) this.#offerUndo(outcome, "deleted", "bring_back", {});
+  }
+
+  #offerUndo({ done, refused }: Outcome, what: string, verb: string, args: object): void {
     this.#clear();
     this.#desk.notify({
-      kind: outcome.refused.length ? "error" : "done",
-      text: [`${count(outcome.done.length)} deleted.`, ...new Set(outcome.refused)].join(" "),
-      actions: [{ text: "Undo", run: () => void this.#bringBack(outcome.done) }],
+      kind: refused.length ? "error" : "done",
+      text: [`${count(done.length)} ${what}.`, ...new Set(refused)].join(" "),
+      actions: [{ text: "Undo", run: () => void this.#bringBack(verb, done, args) }],
     });
   }
 
-  async #bringBack(ids: string[]): Promise<void> {
-    const outcome = await this.#desk.attempt<Outcome>("bring_back", { ids });
+  async #bringBack(verb: string, ids: string[], args: object): Promise<void> {
+    const outcome = await this.#desk.attempt<Outcome>(verb, { ids, ...args });
     if (!outcome) return;
+    if (outcome.refused.length) this.#desk.notify({ kind: "error", text: [...new Set(outcome.refused)].join(" ") });
     this.#desk.tell("data", { ids, more: false });
     this.#desk.say(`${count(outcome.done.length)} back.`);
   }

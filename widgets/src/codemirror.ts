@@ -100,6 +100,10 @@ export function codeField(parent: HTMLElement, label: string, changed: () => voi
       view.setState(state(text));
       dress();
     },
+    aim: (x, y) => {
+      const at = view.posAtCoords({ x, y });
+      if (at !== null) view.dispatch({ selection: { anchor: at } });
+    },
     insert: (text) => {
       view.dispatch(view.state.replaceSelection(brokenLike(text, view.state)));
     },

@@ -56,6 +56,7 @@ export class Desk {
   readonly #live = h("div", { className: "msdk-sr", role: "status", aria: { live: "polite" } });
   readonly #ears = new Map<keyof Events, Set<(value: never) => void>>();
   #guard: (() => Promise<boolean>) | undefined;
+  #line: HTMLElement | undefined;
   #lost: HTMLElement | undefined;
   #fade: ReturnType<typeof setTimeout> | undefined;
   #seq: number | null = null;
@@ -95,9 +96,9 @@ export class Desk {
   }
 
   /** Asks the kernel. A refusal is thrown; a kernel that is gone also shows in the banner. */
-  async ask<T>(verb: string, args: Record<string, unknown> = {}, patience = 30_000): Promise<T> {
+  async ask<T>(verb: string, args: Record<string, unknown> = {}, patience = 30_000, buffers: ArrayBuffer[] = []): Promise<T> {
     try {
-      const answer = await this.kernel.call<T>(verb, args, patience);
+      const answer = await this.kernel.call<T>(verb, args, patience, buffers);
       this.#found();
       return answer;
     } catch (why) {
@@ -109,9 +110,9 @@ export class Desk {
   }
 
   /** Asks the kernel; a refusal is shown in the panel and answered with undefined. */
-  async attempt<T>(verb: string, args: Record<string, unknown> = {}): Promise<T | undefined> {
+  async attempt<T>(verb: string, args: Record<string, unknown> = {}, buffers: ArrayBuffer[] = []): Promise<T | undefined> {
     try {
-      return await this.ask<T>(verb, args);
+      return await this.ask<T>(verb, args, 30_000, buffers);
     } catch (why) {
       this.complain(why);
       return undefined;
@@ -136,26 +137,24 @@ export class Desk {
   }
 
   /** Shows one line above the parts, in place of the line before. */
-  notify({ kind, text, suggestion, actions = [], fades }: Notice): void {
+  notify(notice: Notice): void {
     this.quiet();
-    const line = h(
-      "div",
-      { className: `msdk-notice msdk-notice-${kind}`, role: kind === "error" ? "alert" : "status" },
-      icon(kind === "error" ? "alert" : kind === "done" ? "check" : "info"),
-      h("span", { className: "msdk-notice-text" }, [text, suggestion].filter(Boolean).join(" ")),
-      ...actions.map(({ text: name, run }) =>
-        h("button", { className: "msdk-link", on: { click: () => (this.quiet(), run()) } }, name),
-      ),
-      h("button", { className: "msdk-icon-button", aria: { label: "Dismiss" }, on: { click: () => this.quiet() } }, icon("close")),
-    );
-    this.#bar.append(line);
-    if (fades) this.#fade = setTimeout(() => this.quiet(), fades);
+    this.#line = line(notice, () => this.quiet());
+    this.#bar.append(this.#line);
+    if (notice.fades) this.#fade = setTimeout(() => this.quiet(), notice.fades);
   }
 
   /** Takes the line away. */
   quiet(): void {
     clearTimeout(this.#fade);
-    for (const old of this.#bar.querySelectorAll(".msdk-notice:not(.msdk-lost)")) old.remove();
+    this.#line?.remove();
+  }
+
+  /** Shows a line of its own, which no other replaces; answers what takes it away. */
+  hold(notice: Notice): () => void {
+    const held = line(notice, () => held.remove());
+    this.#bar.prepend(held);
+    return () => held.remove();
   }
 
   /** `fn` answers whether the open edit may be left; it may ask the person first. */
@@ -274,6 +273,17 @@ export class Desk {
     this.#lost = undefined;
     delete this.root.dataset["lost"];
   }
+}
+
+function line({ kind, text, suggestion, actions = [] }: Notice, close: () => void): HTMLElement {
+  return h(
+    "div",
+    { className: `msdk-notice msdk-notice-${kind}`, role: kind === "error" ? "alert" : "status" },
+    icon(kind === "error" ? "alert" : kind === "done" ? "check" : "info"),
+    h("span", { className: "msdk-notice-text" }, [text, suggestion].filter(Boolean).join(" ")),
+    ...actions.map(({ text: name, run }) => h("button", { className: "msdk-link", on: { click: () => (close(), run()) } }, name)),
+    h("button", { className: "msdk-icon-button", aria: { label: "Dismiss" }, on: { click: close } }, icon("close")),
+  );
 }
 
 /** Whatever was thrown, as a refusal. */

@@ -4,6 +4,8 @@ import { h } from "./dom.ts";
 export interface Field {
   get(): string;
   set(text: string): void;
+  /** Puts the cursor where that point of the window is, as far as the field can tell. */
+  aim(x: number, y: number): void;
   /** Puts `text` in place of the selection. */
   insert(text: string): void;
   /** Makes the text `text` by an edit that can be undone. */
@@ -39,6 +41,7 @@ export function plainField(parent: HTMLElement, label: string, changed: () => vo
       area.value = text;
       guard();
     },
+    aim: () => undefined, // a text area tells no places; the cursor stays
     insert: (text) => {
       area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
       changed();

@@ -14,6 +14,8 @@ const DID: Record<string, string> = {
   expire: "expired",
   restore: "restored",
   move: "moved",
+  depart: "moved it to another shelf",
+  arrive: "moved it here from another shelf",
 };
 
 /** Who, when and how, in one line. */

@@ -36,7 +36,7 @@ export class Kernel {
 
   constructor(model: AnyModel, signal: AbortSignal) {
     this.#model = model;
-    const take = (message: unknown) => this.#take(message);
+    const take = (message: unknown, buffers?: DataView[]) => this.#take(message, buffers);
     model.on("msg:custom", take);
     signal.addEventListener("abort", () => {
       model.off("msg:custom", take);
@@ -44,8 +44,11 @@ export class Kernel {
     });
   }
 
-  /** Asks the kernel for `verb`. Rejects with a `Refusal`; its code is `dead` when the comm is gone, `timeout` after `timeout` ms. */
-  call<T>(verb: string, args: Record<string, unknown> = {}, timeout = 30_000): Promise<T> {
+  /**
+   * Asks the kernel for `verb`. Rejects with a `Refusal`; its code is `dead` when the comm is gone, `timeout` after `timeout`
+   * ms. Bytes that come beside an answer are its `bytes`.
+   */
+  call<T>(verb: string, args: Record<string, unknown> = {}, timeout = 30_000, buffers: ArrayBuffer[] = []): Promise<T> {
     this.#count += 1;
     const request: Request = { id: `${this.#tag}-${this.#count}`, verb, args };
     return new Promise<T>((resolve, reject) => {
@@ -55,20 +58,21 @@ export class Kernel {
       };
       this.#waiting.set(request.id, { resolve: resolve as (value: unknown) => void, reject, timer: setTimeout(late, timeout) });
       try {
-        this.#model.send(request);
+        if (buffers.length) this.#model.send(request, undefined, buffers);
+        else this.#model.send(request);
       } catch {
         this.#settle(request.id)?.reject(new Refusal("dead", "The kernel of this widget is gone.", "Run the cell again."));
       }
     });
   }
 
-  #take(message: unknown): void {
+  #take(message: unknown, buffers?: DataView[]): void {
     const reply = message as Partial<{ id: string; ok: unknown; error: { code: string; message: string; suggestion: string } }> | null;
     if (!reply || typeof reply.id !== "string") return;
     const waiting = this.#settle(reply.id); // undefined: the answer to another view, or one that came too late
     if (!waiting) return;
     if (reply.error) waiting.reject(new Refusal(reply.error.code, reply.error.message, reply.error.suggestion));
-    else waiting.resolve(reply.ok);
+    else waiting.resolve(buffers?.length ? { ...(reply.ok as object), bytes: buffers[0] } : reply.ok);
   }
 
   #settle(id: string): Waiting | undefined {

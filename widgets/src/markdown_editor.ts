@@ -1,5 +1,7 @@
+import { Attacher } from "./attach.ts";
 import { asRefusal, type Desk } from "./desk.ts";
 import { changesOf, characters, type Draft, draftOf, parsedTags, sameTags } from "./draft.ts";
+import { DraftKeeper, typedOf } from "./draft_keeper.ts";
 import { command, h, icon, shield, uid } from "./dom.ts";
 import { type Field, plainField } from "./field.ts";
 import type * as CodeMirror from "./codemirror.ts";
@@ -9,7 +11,7 @@ import type { Drawer } from "./drawer.ts";
 import { showHistory } from "./history.ts";
 import { Preview } from "./preview.ts";
 import { ReplaceRow } from "./replace_row.ts";
-import type { Doc, TypeCount } from "./wire.ts";
+import type { Doc, Kept, Rendered, TypeCount, Typed } from "./wire.ts";
 
 type View = "write" | "preview" | "split" | "merge";
 
@@ -32,14 +34,16 @@ export class MarkdownEditor {
   readonly #summary = h("input", { type: "text", dir: "auto", className: "msdk-input", autocomplete: "off", aria: { label: "Summary" } });
   readonly #tags = h("input", { type: "text", dir: "auto", className: "msdk-input", autocomplete: "off", placeholder: "none", aria: { label: "Tags" } });
   readonly #host = h("div", { className: "msdk-body" });
-  readonly #preview = new Preview();
+  readonly #preview: Preview;
   readonly #theirs = shield(h("pre", { className: "msdk-theirs", tabIndex: 0, dir: "auto", role: "region", aria: { label: "Their version" } }));
-  readonly #panes = h("div", { className: "msdk-panes", data: { view: "write" } }, this.#host, this.#preview.el, this.#theirs);
+  readonly #panes: HTMLElement;
   readonly #save = h("button", { type: "submit", className: "msdk-button msdk-primary" }, "Save");
   readonly #previewButton = toggle("eye", "Preview");
   readonly #splitButton = toggle("columns", "Side by side");
   readonly #replaceButton = toggle("replace", "Find and replace");
   readonly #replace: ReplaceRow;
+  readonly #attacher: Attacher;
+  readonly #keeper: DraftKeeper;
   readonly #pin = h("button", { className: "msdk-icon-button msdk-group", title: "Pin", aria: { label: "Pin", pressed: "false" } }, icon("pin"));
   readonly #historyButton = toggle("history", "History");
   readonly #back = h("button", { className: "msdk-icon-button msdk-back", aria: { label: "Back to the list" }, on: { click: () => this.onLeave?.() } }, icon("back"));
@@ -55,8 +59,10 @@ export class MarkdownEditor {
   #opening = 0;
   #met = 0; // the version of theirs that a conflict was shown for
   #saving = false;
+  #late: Draft | undefined; // what was sent in a save that nobody answered
   #toldDirty = false;
   #still: ReturnType<typeof setTimeout> | undefined;
+  #unoffer: (() => void) | undefined;
   /** Goes back to the list where both do not fit side by side. */
   onLeave: (() => void) | undefined;
   /** The open memory is gone: somebody else must take the focus. */
@@ -75,12 +81,17 @@ export class MarkdownEditor {
       h("p", { className: "msdk-empty-title" }, "Nothing is open"),
       h("p", { className: "msdk-empty-text" }, "Choose a memory to read or edit it."),
     );
+    this.#preview = new Preview(desk);
+    this.#panes = h("div", { className: "msdk-panes", data: { view: "write" } }, this.#host, this.#preview.el, this.#theirs);
     this.#replace = new ReplaceRow(desk, () => this.#field);
+    this.#attacher = new Attacher(desk, this.#host, () => this.#field);
+    this.#keeper = new DraftKeeper(desk, () => (this.dirty ? typedOf(this.#doc, this.#draft()) : undefined));
     this.#form = this.#build();
     this.el = h("div", { className: "msdk-editor" }, this.#empty, this.#form, drawer.el);
     this.#listen();
     this.#show(false);
     void this.#upgrade();
+    void this.#offerUnsaved();
   }
 
   get dirty(): boolean {
@@ -155,12 +166,13 @@ export class MarkdownEditor {
     }
     this.#saving = true;
     this.#changed();
+    const draft = this.#draft();
     try {
-      const draft = this.#draft();
       const doc = await this.#write(draft);
       this.#afterSave(doc, draft);
       return true;
     } catch (why) {
+      if (asRefusal(why).code === "timeout") this.#late = draft;
       this.#refused(why);
       return false;
     } finally {
@@ -208,8 +220,10 @@ export class MarkdownEditor {
     const doc = this.#doc;
     const theirs = doc && (await this.#desk.attempt<Doc>("open", { id: doc.id }));
     if (!theirs || this.#doc !== doc || this.#met === theirs.version) return;
-    this.#met = theirs.version;
     const mine = this.#draft();
+    // Both wrote the same, or a save of ours was carried out after the page had given up waiting.
+    if ([mine, this.#late].some((each) => each && !Object.keys(changesOf(each, draftOf(theirs))).length)) return this.#standOn(theirs);
+    this.#met = theirs.version;
     const box = await conflictBox(this.#desk, theirs, { ...mine, summary: mine.summary || (theirs.derived ? theirs.summary : "") }, {
       takeTheirs: () => this.#display(theirs),
       keepMine: () => {
@@ -227,6 +241,7 @@ export class MarkdownEditor {
   /** Lets the edit stand on their version: what is saved next replaces it, as the person has decided. */
   #standOn(theirs: Doc): void {
     this.#hush();
+    this.#late = undefined;
     this.#doc = theirs;
     this.#base = draftOf(theirs);
     this.#changed();
@@ -280,6 +295,53 @@ export class MarkdownEditor {
     this.#changed();
   }
 
+  // What was not saved
+
+  /** Offers the last text of this shelf that was typed and never saved. */
+  async #offerUnsaved(): Promise<void> {
+    const [last] = await this.#keeper.unsaved();
+    this.#unoffer?.();
+    if (!last || this.#desk.signal.aborted) return;
+    this.#unoffer = this.#desk.hold({
+      kind: "info",
+      text: `Unsaved text of ${ago(last.at)} in “${last.name || "a new memory"}”.`,
+      actions: [
+        { text: "Restore", run: () => void this.#restore(last) },
+        { text: "Discard", run: () => (this.#keeper.drop(last.key), void this.#offerUnsaved()) },
+      ],
+    });
+  }
+
+  /** Puts a draft back into the form, on the version that it was written on. */
+  async #restore({ key }: Kept): Promise<void> {
+    if (!(await this.mayLeave())) return void this.#offerUnsaved();
+    const typed = await this.#desk.attempt<Typed>("draft", { key });
+    if (!typed) return;
+    const doc = typed.memory_id === null ? undefined : await this.#desk.ask<Doc>("open", { id: typed.memory_id }).catch(() => undefined);
+    this.#opening += 1;
+    if (doc) this.#display(doc);
+    else {
+      this.#doc = undefined;
+      this.#making = true;
+      this.#fill({ name: "", type: typed.fields.type, summary: "", tags: [], content: "" });
+      this.#show(true);
+    }
+    this.#desk.tell("selected", doc?.id ?? null);
+    void this.#desk.attempt("select", { id: doc?.id ?? null });
+    const stale = doc && typed.version !== null && typed.version < doc.version ? typed.version : undefined;
+    if (doc && stale) {
+      this.#doc = { ...doc, version: stale };
+      const past = await this.#desk.ask<Draft>("past", { id: doc.id, version: stale }).catch(() => this.#base);
+      this.#base = { ...past, summary: doc.derived ? "" : past.summary };
+    }
+    this.#put(typed.fields);
+    this.#keeper.adopt(key);
+    this.#changed();
+    this.#field.focus();
+    if (stale) void this.#meet();
+    void this.#offerUnsaved();
+  }
+
   // The form
 
   #build(): HTMLFormElement {
@@ -295,7 +357,7 @@ export class MarkdownEditor {
         this.#kind,
       ),
       h("div", { className: "msdk-form-fields" }, field("Summary", this.#summary), field("Tags", this.#tags)),
-      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#replaceButton, this.#historyButton), this.#size),
+      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#attacher.button, this.#replaceButton, this.#historyButton, this.#attacher.input), this.#size),
       this.#replace.el,
       this.#panes,
       this.#ask,
@@ -386,6 +448,8 @@ export class MarkdownEditor {
   /** Another shelf is open now, perhaps by somebody else's choice: nothing that was typed goes with the old one. */
   #moved(): void {
     this.#drawer.close();
+    this.#keeper.leave();
+    void this.#offerUnsaved();
     if (!this.dirty) return this.#close();
     const name = this.#name.value.trim() || "the new memory";
     this.#hush();
@@ -414,6 +478,11 @@ export class MarkdownEditor {
 
   #fill(draft: Draft, keepCursor = false): void {
     this.#base = draft;
+    this.#put(draft, keepCursor);
+    this.#hush();
+  }
+
+  #put(draft: Draft, keepCursor = false): void {
     this.#name.value = draft.name;
     this.#summary.value = draft.summary;
     this.#summary.placeholder = DERIVES;
@@ -423,7 +492,6 @@ export class MarkdownEditor {
     this.#field.set(draft.content);
     const end = this.#field.get().length;
     if (keepCursor) this.#field.select(Math.min(from, end), Math.min(to, end));
-    this.#hush();
   }
 
   #choose(type: string): void {
@@ -473,6 +541,7 @@ export class MarkdownEditor {
     this.#state.dataset["state"] = this.#saving ? "saving" : dirty ? "dirty" : "clean";
     this.#state.textContent = this.#saving ? "Saving…" : dirty ? "Unsaved changes" : this.#doc ? `Saved ${ago(this.#doc.updated)}` : "";
     this.#measure();
+    this.#keeper.changed(dirty);
     if (dirty !== this.#toldDirty) {
       this.#toldDirty = dirty;
       void this.#desk.kernel.call("note", { dirty }).catch(() => undefined);
@@ -511,8 +580,8 @@ export class MarkdownEditor {
   async #render(): Promise<void> {
     const text = this.#field.get();
     try {
-      const html = await this.#desk.ask<string>("preview", { text });
-      if (text === this.#field.get()) this.#preview.show(html);
+      const rendered = await this.#desk.ask<Rendered>("preview", { text });
+      if (text === this.#field.get()) await this.#preview.show(rendered);
     } catch (why) {
       const { message, suggestion } = asRefusal(why);
       this.#preview.tell([message, suggestion].filter(Boolean).join(" "));

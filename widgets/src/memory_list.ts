@@ -2,6 +2,7 @@ import { asRefusal, type Desk } from "./desk.ts";
 import { command, h, icon, shield, uid } from "./dom.ts";
 import { drag } from "./drag.ts";
 import type { Refusal } from "./kernel.ts";
+import { takeFolders } from "./folder_drop.ts";
 import { ago, count, titled } from "./labels.ts";
 import { face, heading, skeleton } from "./row_face.ts";
 import { BulkBar } from "./bulk_bar.ts";
@@ -68,6 +69,7 @@ export class MemoryList {
     this.#bulk = new BulkBar(desk, () => this.#mark([]));
     this.el = h("div", { className: "msdk-list" }, this.#view, this.#blank, this.#bulk.el, help);
     this.#listen();
+    takeFolders(desk, this.el);
     desk.on("place", () => this.#reset());
     desk.on("filter", () => this.#reset());
     desk.on("grouped", () => this.#reset());
@@ -240,7 +242,7 @@ export class MemoryList {
     this.#blank.removeAttribute("role");
     if (!this.#all) {
       const make = this.#create;
-      return words("note", "No memories yet", "Write one down here, or let an agent save what it learns.", make && ["Write the first one", make]);
+      return words("note", "No memories yet", "Write one down here, drop a folder of markdown files, or let an agent save what it learns.", make && ["Write the first one", make]);
     }
     if (filter === null || this.#searching()) {
       return words("search", "Nothing matches", "No memory of this shelf has these words.");

@@ -111,6 +111,38 @@ export interface Changes {
   more: boolean;
 }
 
+/** What was typed and not saved: the memory and version it stands on, and the fields of the form. */
+export interface Typed {
+  memory_id: string | null;
+  version: number | null;
+  fields: { name: string; type: string; summary: string; tags: string[]; content: string };
+}
+
+/** A draft that the kernel keeps, without its body. */
+export interface Kept {
+  key: string;
+  name: string;
+  at: string;
+}
+
+/** The drafts of this person on this shelf. `place` names the two, in whatever kernel. */
+export interface Unsaved {
+  place: string;
+  drafts: Kept[];
+}
+
+/** A rendered body. `pictures` has the id of each picture by the address of its stand-in. */
+export interface Rendered {
+  html: string;
+  pictures: Record<string, string>;
+}
+
+/** A picture, whose bytes came beside the answer. */
+export interface Picture {
+  media_type: string;
+  bytes: DataView<ArrayBuffer>;
+}
+
 /** The traits the kernel shows the page. The page never writes them. */
 export interface Traits {
   principal_id: number;

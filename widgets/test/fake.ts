@@ -1,7 +1,7 @@
 import type { AnyModel } from "@anywidget/types";
 import { Kernel } from "../src/kernel.ts";
 import { mount } from "../src/ui.ts";
-import type { Agent, Doc, Group, Item, Line, Principal, Revision, Row, Traits } from "../src/wire.ts";
+import type { Agent, Doc, Group, Item, Line, Principal, Revision, Row, Traits, Typed } from "../src/wire.ts";
 
 type Args = any; // what arrives over a comm has no type; the kernel's half checks it
 type Ear = (...args: unknown[]) => void;
@@ -39,6 +39,10 @@ export class FakeModel {
   dead = false;
   /** States of memories that were overwritten, oldest first. */
   past: Doc[] = [];
+  /** What was typed and not saved, the last first. */
+  drafts: { key: string; typed: Typed; at: string }[] = [];
+  /** Bytes that came with a request, by verb. */
+  sent = new Map<string, number>();
   seq = 0;
   changed: string[] = [];
   #ears = new Map<string, Set<Ear>>();
@@ -111,11 +115,13 @@ export class FakeModel {
     for (const fn of [...(this.#ears.get(name) ?? [])]) fn(...args);
   }
 
-  send(message: { id: string; verb: string; args: Record<string, unknown> }): void {
+  send(message: { id: string; verb: string; args: Record<string, unknown> }, _callbacks?: unknown, buffers: ArrayBuffer[] = []): void {
     if (this.dead) throw new Error("Cannot send");
     this.asked.push({ verb: message.verb, args: message.args });
+    if (buffers[0]) this.sent.set(message.verb, buffers[0].byteLength);
     if (this.silent) return;
-    queueMicrotask(() => this.emit("msg:custom", { id: message.id, ...this.#answer(message.verb, message.args) }));
+    const back = message.verb === "picture" ? [new DataView(new ArrayBuffer(3))] : [];
+    queueMicrotask(() => this.emit("msg:custom", { id: message.id, ...this.#answer(message.verb, message.args) }, back));
   }
 
   #answer(verb: string, args: Record<string, unknown>): object {
@@ -258,7 +264,26 @@ export class FakeModel {
       this.docs.push(doc);
       return doc;
     },
-    preview: ({ text }) => `<p>${text}</p>`,
+    preview: ({ text }) => {
+      const pictures = Object.fromEntries([...String(text).matchAll(/attachment:(\w+)/g)].map(([, id]) => [`data:image/gif;base64,${id}`, id]));
+      const images = Object.keys(pictures).map((src) => `<img src="${src}" alt="picture">`);
+      return { html: `<p>${text}</p>${images.join("")}`, pictures };
+    },
+    attach: ({ name }) => ({ id: "pic1", markdown: `![${name}](attachment:pic1)` }),
+    picture: () => ({ media_type: "image/png" }),
+    keep: ({ key, ...typed }) => {
+      this.drafts = [{ key, typed, at: "2026-11-30T12:00:00+00:00" }, ...this.drafts.filter((one) => one.key !== key)];
+    },
+    drop: ({ key }) => {
+      this.drafts = this.drafts.filter((one) => one.key !== key);
+    },
+    drafts: () => ({ place: `place ${this.#traits.principal_id}`, drafts: this.drafts.map(({ key, typed, at }) => ({ key, name: typed.fields.name, at })) }),
+    draft: ({ key }) => this.drafts.find((one) => one.key === key)?.typed,
+    fetch_back: ({ ids }) => ({ done: ids, refused: [] }),
+    take_in: ({ files, type }) => {
+      const made = files.map(({ path, text }: { path: string; text: string }) => this.add({ name: path.replace(/^.*\/|\.\w+$/g, ""), type, content: text }));
+      return { done: made.map(({ id }: Doc) => id), refused: [] };
+    },
   };
 }
 

@@ -16,12 +16,14 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("the page's half of the protocol", () => {
-  it.each(cases.page)("$name", async ({ reply, resolves, rejects }) => {
+  it.each(cases.page)("$name", async ({ reply, buffers, resolves, rejects }) => {
     const { model, kernel, sent } = pair();
     const call = kernel.call("rows", { offset: 0 }, 50);
     expect(sent).toEqual([{ id: expect.any(String), verb: "rows", args: { offset: 0 } }]);
-    model.emit("msg:custom", "id" in reply ? reply : { id: sent[0]?.id, ...reply });
-    const checked = rejects ? expect(call).rejects.toMatchObject(rejects) : expect(call).resolves.toEqual(resolves);
+    const views = (buffers ?? []).map((text) => new DataView(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)).buffer));
+    model.emit("msg:custom", "id" in reply ? reply : { id: sent[0]?.id, ...reply }, views);
+    const wanted = views.length ? { ...(resolves as object), bytes: views[0] } : resolves;
+    const checked = rejects ? expect(call).rejects.toMatchObject(rejects) : expect(call).resolves.toEqual(wanted);
     await vi.advanceTimersByTimeAsync(60);
     await checked;
   });

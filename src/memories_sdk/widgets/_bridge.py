@@ -1,8 +1,9 @@
 """The bridge between a widget's two halves: requests from the page, one answer to each.
 
 A request is `{id, verb, args}`; its answer is `{id, ok}` or `{id, error}`, where error is
-`{code, message, suggestion}`. Only methods marked with `@verb(...)` can be asked for. Traits go
-from the kernel to the page alone, and hold no text of a memory: notebooks save them.
+`{code, message, suggestion}`. Bytes go beside either as a buffer. Only methods marked with
+`@verb(...)` can be asked for. Traits go from the kernel to the page alone, and hold no text of a
+memory: notebooks save them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import logging
 import threading
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar, Final, TypeVar
@@ -32,10 +34,19 @@ _Method = TypeVar("_Method", bound=Callable[..., object])
 _VERB: Final = "_memories_verb"
 
 
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """An answer with bytes beside it."""
+
+    ok: dict[str, object]
+    content: bytes
+
+
 def verb(name: str) -> Callable[[_Method], _Method]:
     """Let the page ask for the method under that name.
 
-    Its parameters are keyword-only and annotated with JSON types; what it returns is JSON too.
+    Its parameters are keyword-only and annotated with JSON types, or with `bytes` for the buffer
+    that comes beside the request; what it returns is JSON, or `Binary`.
     """
 
     def mark(method: _Method) -> _Method:
@@ -92,16 +103,21 @@ class Bridge(anywidget.AnyWidget):
             each.__name__ for each in type(self).__mro__ if each.__module__.startswith(home)
         )
 
-    def _hear(self, _widget: object, message: object, _buffers: object) -> None:
+    def _hear(self, _widget: object, message: object, buffers: object) -> None:
         if isinstance(message, dict) and isinstance(message.get("id"), str):
-            answer = self._answer(message)
-            self.send({"id": message["id"], **answer})
+            answer = self._answer(message, buffers if isinstance(buffers, Sequence) else ())
+            content = answer.pop("content", None)
+            self.send({"id": message["id"], **answer}, None if content is None else [content])
 
-    def _answer(self, message: Mapping[str, object]) -> dict[str, object]:
+    def _answer(
+        self, message: Mapping[str, object], buffers: Sequence[object]
+    ) -> dict[str, object]:
         name = message.get("verb")
         try:
             with self._turn:
-                ok = self._asked(name)(self, message.get("args"))
+                ok = self._asked(name)(self, message.get("args"), buffers)
+            if isinstance(ok, Binary):
+                return {"ok": ok.ok, "content": ok.content}
             json.dumps(ok, allow_nan=False)  # an answer that cannot be sent is no answer
         except MemoriesError as refusal:
             return _error(refusal.code, refusal.message, refusal.suggestion)
@@ -129,11 +145,14 @@ class _Verb:
         # Not before the first call: a class may name what its module defines further down.
         return typing.get_type_hints(self._method)
 
-    def __call__(self, widget: Bridge, args: object) -> object:
+    def __call__(self, widget: Bridge, args: object, buffers: Sequence[object]) -> object:
         given = {} if args is None else args
         if not isinstance(given, dict):
             raise InvalidInput("args must be an object.")
         hints = self._hints
+        names = [name for name, hint in hints.items() if hint is bytes]
+        sent = [bytes(each) for each in buffers if isinstance(each, bytes | bytearray | memoryview)]
+        given = given | dict(zip(names, sent, strict=False))
         for name, parameter in self._parameters.items():
             if name != "self" and name not in given and parameter.default is parameter.empty:
                 raise InvalidInput(f"{name} is missing.", field=name)

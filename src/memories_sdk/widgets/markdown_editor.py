@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import traitlets
+import base64
+import hashlib
 
-from memories_sdk.errors import InvalidInput
+import traitlets
+from uuid6 import UUID
+
+from memories_sdk.attachments import referred_to
+from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.history import rewind
 from memories_sdk.markdown import render_safe
 from memories_sdk.memory import DERIVED, UNSET, Edit, Memory, Unset, apply_edits
-from memories_sdk.widgets._bridge import verb
+from memories_sdk.widgets._bridge import Binary, verb
 from memories_sdk.widgets._place import Placed, revision_of
 from memories_sdk.widgets.memory_list import row_of
 from memories_sdk.widgets.type_filter import types_of
@@ -120,14 +125,107 @@ class MarkdownEditor(Placed):
         return apply_edits(text, [Edit(find, new_text)])
 
     @verb("preview")
-    def _preview(self, *, text: str) -> str:
-        """Render markdown as HTML that is safe to show."""
-        return str(render_safe(text, prefix=f"w{self.model_id[:12]}"))
+    def _preview(self, *, text: str) -> dict[str, object]:
+        """Render markdown as HTML that is safe to show, with stand-ins for the pictures.
+
+        `pictures` has the id of each by the address of its stand-in: the page fetches each picture
+        once, however often the text is rendered.
+        """
+        wanted = referred_to([text])
+        known = {each.id for each in self.scope.attachments()} if wanted else set()
+        stand_ins = {str(id): _stand_in(id) for id in wanted & known}
+        html = render_safe(text, prefix=f"w{self.model_id[:12]}", attachments=stand_ins)
+        return {"html": str(html), "pictures": {url: id for id, url in stand_ins.items()}}
+
+    @verb("attach")
+    def _attach(self, *, name: str, content: bytes) -> dict[str, object]:
+        """Keep a picture and return what shows it in a body."""
+        picture = self.scope.attach(content, name=name)
+        return {"id": str(picture.id), "markdown": picture.markdown}
+
+    @verb("picture")
+    def _picture(self, *, id: str) -> Binary:
+        """Return a picture."""
+        found = self.scope.attachment(id)
+        return Binary({"media_type": found.media_type}, found.content)
+
+    @verb("keep")
+    def _keep(
+        self, *, key: str, memory_id: str | None, version: int | None, fields: dict[str, object]
+    ) -> None:
+        """Keep what was typed until it is saved."""
+        if not fields.keys() <= FIELDS or not isinstance(type := fields.get("type"), str):
+            raise InvalidInput("fields must be those of a memory.", field="fields")
+        texts = {name: _plain(fields, name) for name in ("name", "content", "summary")}
+        tags = _tags(fields)
+        self.scope.keep_draft(
+            key,
+            type=type,
+            tags=() if isinstance(tags, Unset) else tags,
+            memory_id=memory_id,
+            version=version,
+            **texts,
+        )
+
+    @verb("drop")
+    def _drop(self, *, key: str) -> None:
+        """Forget what was typed."""
+        self.scope.drop_draft(key)
+
+    @verb("drafts")
+    def _drafts(self) -> dict[str, object]:
+        """Return what was typed here and not saved, without bodies, the last kept first.
+
+        `place` is the same for the same person and shelf alone, in whatever kernel: by it the page
+        tells whose unsaved text it holds.
+        """
+        scope = self.scope
+        whose = (self._store.location, scope.caller, scope.key, scope.principal, scope.agent)
+        return {
+            "place": hashlib.sha256("\0".join(map(str, whose)).encode()).hexdigest()[:24],
+            "drafts": [
+                {"key": each.key, "name": each.name, "at": each.kept_at.isoformat()}
+                for each in scope.drafts()
+            ],
+        }
+
+    @verb("draft")
+    def _draft(self, *, key: str) -> dict[str, object]:
+        """Return one text with its body."""
+        for each in self.scope.drafts():
+            if each.key == key:
+                return {
+                    "memory_id": None if each.memory_id is None else str(each.memory_id),
+                    "version": each.version,
+                    "fields": {
+                        "name": each.name,
+                        "type": each.type,
+                        "summary": each.summary,
+                        "tags": list(each.tags),
+                        "content": each.content,
+                    },
+                }
+        raise NotFound("This text was saved or discarded elsewhere.")
 
 
 def doc_of(memory: Memory) -> dict[str, object]:
     """Return what the editor opens."""
     return {**row_of(memory), "content": memory.content, "derived": memory.summary_derived}
+
+
+def _stand_in(id: UUID) -> str:
+    """Return the address of an empty picture that is another for each id: a GIF with a comment."""
+    comment = str(id).encode()
+    head = b"GIF89a\1\0\1\0\x80\0\0" + bytes(6) + b"!\xfe" + bytes([len(comment)]) + comment + b"\0"
+    dot = b"!\xf9\4\1\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"
+    return f"data:image/gif;base64,{base64.b64encode(head + dot).decode()}"
+
+
+def _plain(fields: dict[str, object], name: str) -> str:
+    value = fields.get(name, "")
+    if isinstance(value, str):
+        return value
+    raise InvalidInput(f"{name} must be text.", field=name)
 
 
 def _listed(tags: object) -> list[str]:

@@ -9,9 +9,9 @@ from typing import Final
 import traitlets
 from uuid6 import UUID
 
-from memories_sdk.errors import EditConflict, InvalidInput, MemoriesError
+from memories_sdk.errors import InvalidInput, MemoriesError
 from memories_sdk.search.hits import Hit
-from memories_sdk.memory import DERIVED, MemoryHead
+from memories_sdk.memory import MemoryHead
 from memories_sdk.scope import Scope
 from memories_sdk.widgets._bridge import verb
 from memories_sdk.widgets._place import Placed, revision_of
@@ -180,9 +180,43 @@ class MemoryList(Placed):
     def _shelve(
         self, *, items: list[dict[str, object]], principal_id: int, agent_id: int | None
     ) -> dict[str, object]:
-        """Move memories to another shelf, where they get new ids."""
+        """Move memories to another shelf."""
         target = self._scope_of(principal_id, agent_id)
-        return self._each(items, lambda scope, id, version: _carry_over(scope, target, id, version))
+        return self._each(
+            items,
+            lambda scope, id, version: scope.transfer(id, to=target, expected_version=version),
+        )
+
+    @verb("fetch_back")
+    def _fetch_back(
+        self, *, ids: list[str], principal_id: int, agent_id: int | None
+    ) -> dict[str, object]:
+        """Move memories here from the shelf that they were moved to."""
+        source = self._scope_of(principal_id, agent_id)
+        items: list[dict[str, object]] = [{"id": id, "version": 1} for id in ids]
+        return self._each(items, lambda scope, id, _version: source.transfer(id, to=scope))
+
+    @verb("take_in")
+    def _take_in(self, *, files: list[dict[str, object]], type: str) -> dict[str, object]:
+        """Make a memory of each file; a folder that is named like a type gives that type."""
+        scope = self.scope
+        types = {each for vocabulary in scope.vocabularies for each in vocabulary.types}
+        done: list[str] = []
+        refused: list[str] = []
+        for file in files:
+            path, text = file.get("path"), file.get("text")
+            if not isinstance(path, str) or not isinstance(text, str):
+                raise InvalidInput("files must hold path and text.", field="files")
+            *folders, last = path.strip("/").split("/")
+            kind = next((each for each in reversed(folders) if each in types), type)
+            try:
+                made = scope.create(last.rpartition(".")[0] or last, kind, text)
+            except MemoriesError as refusal:
+                refused.append(f"{path}: {refusal.message}")
+            else:
+                done.append(str(made.id))
+        self._touched()
+        return {"done": done, "refused": refused}
 
     def _each(
         self,
@@ -289,25 +323,3 @@ def _passages(hits: Iterable[Hit]) -> dict[UUID, str]:
 
 def _text(head: MemoryHead) -> str:
     return " ".join((head.name, head.summary or "", *head.tags)).casefold()
-
-
-def _carry_over(source: Scope, target: Scope, id: str, version: int) -> None:
-    """Copy to the other shelf, then delete here: a failure between the two loses nothing."""
-    memory = source.get_by_id(id)
-    if memory.version != version:
-        raise EditConflict(version, memory)
-    copy = target.create(
-        memory.name,
-        memory.type,
-        memory.content,
-        summary=DERIVED if memory.summary_derived else memory.summary,
-        tags=memory.tags,
-        pinned=memory.pinned,
-        untrusted=memory.untrusted,
-        expires_at=memory.expires_at,
-    )
-    try:
-        source.delete_by_id(id, expected_version=version)
-    except MemoriesError:
-        target.delete_by_id(copy.id)
-        raise

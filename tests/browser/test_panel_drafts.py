@@ -1,0 +1,208 @@
+"""Nothing typed is lost: the kernel raises, hangs or dies, a tab closes, two people write."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+from memories_sdk import MemoryStore, widgets
+store = MemoryStore("{name}.db", durability="process")
+alice = store.principals.user("alice")
+shelf = store.scope(acting_as=alice)
+if not shelf.list():
+    shelf.save("one", "plan", "text of one")
+    shelf.save("two", "plan", "text of two")
+"""
+PANEL = "panel = widgets.MemoryPanel(store, acting_as=alice)\npanel"
+DRAFTS = "print([(draft.name, draft.content) for draft in shelf.drafts()])"
+
+
+@pytest.fixture
+def cells(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """A store of this test's own, a panel on it, and what the store keeps unsaved."""
+    return SETUP.format(name=request.node.name.replace("[", "-").strip("]")), PANEL, DRAFTS
+
+
+def write(notebook, text: str, name: str = "one"):
+    """Open the panel and a memory, type at the end of it, and return the body."""
+    notebook.run(0)
+    notebook.run(1)
+    page = notebook.page
+    page.get_by_role("option", name=name).click()
+    page.locator("[data-editor=codemirror]").wait_for()
+    body = page.get_by_role("textbox", name="Body")
+    body.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(text)
+    return body
+
+
+def wait_for_draft(notebook, text: str) -> None:
+    """Wait until the page holds no copy of its own: the kernel has confirmed the text."""
+    notebook.page.wait_for_function(
+        "() => !Object.keys(sessionStorage).some((key) => key.startsWith('memories-sdk.'))"
+    )
+    assert text in notebook.says(2)
+
+
+def unsaved(page, name: str):
+    """Return the line that offers an unsaved text."""
+    return page.get_by_role("status").filter(has_text=f"Unsaved text of now in “{name}”")
+
+
+def test_a_text_survives_kernel_and_tab_and_is_offered_again(book, cells) -> None:
+    """Typed, never saved; the kernel is killed and the page closed. A new panel brings it back."""
+    first = book(*cells)
+    write(first, " and more")
+    first.page.wait_for_timeout(900)  # the keys rest
+    wait_for_draft(first, "text of one and more")
+    first.server.end_kernels()
+    first.page.close(run_before_unload=False)
+
+    second = book(*cells)
+    second.run(0)
+    second.run(1)
+    page = second.page
+    unsaved(page, "one").get_by_role("button", name="Restore").click()
+    body = page.get_by_role("textbox", name="Body")
+    body.get_by_text("text of one and more").wait_for()
+    page.get_by_text("Unsaved changes").wait_for()
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved now").wait_for()
+    page.wait_for_function("() => !document.body.innerText.includes('Unsaved text of')")
+    assert second.says(2) == "[]"
+
+
+def test_what_is_typed_after_the_kernel_died_is_offered_when_the_cell_runs_again(
+    book, cells
+) -> None:
+    """The page itself keeps the text until a kernel takes it; a reload does not lose it."""
+    notebook = book(*cells)
+    page = notebook.page
+    write(notebook, " early")
+    page.evaluate("jupyterapp.shell.currentWidget.sessionContext.session.kernel.shutdown()")
+    page.get_by_role("textbox", name="Body").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" late")
+    page.get_by_role("alert").get_by_text("Not connected").wait_for()
+    page.wait_for_function(
+        "() => Object.keys(sessionStorage).some((key) => key.startsWith('memories-sdk.'))"
+    )
+    page.on("dialog", lambda dialog: dialog.accept())  # the page warns of leaving
+    page.reload()
+    notebook._wait_for_kernel()
+    notebook.run(0)
+    notebook.run(1)
+    unsaved(page, "one").get_by_role("button", name="Restore").click()
+    page.get_by_role("textbox", name="Body").get_by_text("text of one early late").wait_for()
+    wait_for_draft(notebook, "text of one early late")
+
+
+def test_a_new_memory_that_was_never_saved_is_offered_and_can_be_discarded(book, cells) -> None:
+    """Also one without a name; once discarded, it is nowhere."""
+    notebook = book(*cells)
+    page = notebook.page
+    notebook.run(0)
+    notebook.run(1)
+    page.get_by_role("button", name="New memory").click()
+    page.locator("[data-editor=codemirror]").wait_for()
+    page.get_by_role("textbox", name="Body").click()
+    page.keyboard.type("nameless")
+    notebook.run(1)  # the cell runs again, in the same kernel
+    unsaved(page, "a new memory").get_by_role("button", name="Discard").click()
+    unsaved(page, "a new memory").wait_for(state="detached")
+    assert notebook.says(2) == "[]"
+
+
+def test_a_draft_on_an_old_version_meets_the_new_one(book, cells) -> None:
+    """Somebody saved meanwhile: restoring shows both, and overwrites neither."""
+    other = 'shelf.save("one", "plan", "theirs")'
+    first = book(*cells, other)
+    write(first, " and mine")
+    first.page.wait_for_timeout(900)
+    wait_for_draft(first, "text of one and mine")
+    first.server.end_kernels()
+    first.page.close(run_before_unload=False)
+
+    notebook = book(*cells, other)
+    page = notebook.page
+    for cell in (0, 3, 1):
+        notebook.run(cell)
+    unsaved(page, "one").get_by_role("button", name="Restore").click()
+    conflict = page.get_by_role("alertdialog")
+    conflict.get_by_text("edited “one” while you were editing it").wait_for()
+    assert page.get_by_role("textbox", name="Body").inner_text() == "text of one and mine"
+    conflict.get_by_role("button", name="Keep mine").click()
+    page.get_by_text("Saved now").wait_for()
+    assert notebook.says(2) == "[]"
+
+
+def test_two_kernels_editing_one_memory_lose_nothing(book, cells) -> None:
+    """Both type, both save: the second sees both texts and merges; no word is gone."""
+    content = 'print(shelf.get("one", "plan").content)'
+    left, right = book(*cells, content), book(*cells, content)
+    write(left, " left")
+    write(right, " right")
+    left.page.keyboard.press("Control+s")
+    left.page.get_by_text("Saved now").wait_for()
+    conflict = right.page.get_by_role("alertdialog")
+    conflict.get_by_role("button", name="Merge by hand").click()
+    theirs = right.page.get_by_role("region", name="Their version")
+    theirs.get_by_text("text of one left").wait_for()
+    body = right.page.get_by_role("textbox", name="Body")
+    assert body.inner_text() == "text of one right"
+    body.click()
+    right.page.keyboard.press("Control+End")
+    right.page.keyboard.type(" and left")
+    right.page.keyboard.press("Control+s")
+    right.page.get_by_text("Saved now").wait_for()
+    left.page.get_by_role("textbox", name="Body").get_by_text("right and left").wait_for()
+    assert left.says(3) == right.says(3) == "text of one right and left"
+
+
+def test_a_kernel_that_raises_says_so_and_the_text_stays(book, cells) -> None:
+    """An error inside the kernel is a line in the panel; saving again works once it is mended."""
+    break_it = (
+        "from memories_sdk.scope import Scope\nupdate = Scope.update\n"
+        "def broken(self, *args, **options):\n    raise RuntimeError('a bug')\n"
+        "Scope.update = broken"
+    )
+    notebook = book(*cells, break_it, "Scope.update = update")
+    page = notebook.page
+    body = write(notebook, " and more")
+    notebook.run(3)
+    body.click()
+    page.keyboard.press("Control+s")
+    page.get_by_role("alert").get_by_text("The kernel could not do this").wait_for()
+    assert body.inner_text() == "text of one and more"
+    page.get_by_text("Unsaved changes").wait_for()
+    notebook.run(4)
+    body.click()
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved now").wait_for()
+
+
+def test_a_kernel_that_hangs_shows_as_silent_and_saves_when_it_is_free(book, cells) -> None:
+    """Half a minute in a cell: typing goes on, the panel says that nobody answers, all is kept."""
+    # JupyterLab lets widgets answer beside a running cell; holding the panel's turn stops that.
+    notebook = book(*cells, "import time\nwith panel._turn:\n    time.sleep(32)")
+    page = notebook.page
+    body = write(notebook, " and")
+    page.evaluate(
+        """() => {
+          jupyterapp.shell.currentWidget.content.activeCellIndex = 3;
+          void jupyterapp.commands.execute("notebook:run-cell");
+        }"""
+    )
+    page.wait_for_function(
+        "jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'busy'"
+    )
+    body.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" more")
+    page.keyboard.press("Control+s")
+    page.get_by_role("alert").get_by_text("Not connected").wait_for(timeout=40_000)
+    assert body.inner_text() == "text of one and more"
+    page.get_by_text("Saved now").wait_for(timeout=40_000)
+    page.get_by_role("alert").wait_for(state="detached")
+    assert notebook.says(2) == "[]"
