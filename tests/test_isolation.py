@@ -39,6 +39,7 @@ PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR a picture"
 VERBS: dict[str, Callable[[Scope, Memory, Memory], object]] = {
     "list": lambda shelf, it, _: (shelf.list(), shelf.list(type=it.type)),
     "counts": lambda shelf, _it, _: shelf.counts(),
+    "read": lambda shelf, it, _: (shelf.read(), shelf.read(type=it.type)),
     "get": lambda shelf, it, _: shelf.get(it.name, it.type),
     "get_by_id": lambda shelf, it, _: shelf.get_by_id(it.id),
     "recent": lambda shelf, it, _: (shelf.recent(), shelf.recent(containing=it.name)),
@@ -342,7 +343,7 @@ def test_a_reader_has_no_verb_that_writes(store: MemoryStore, alice: Principal) 
     reader = shelf.read_only()
     assert not isinstance(reader, Scope)
     assert public(ScopeReader) == {
-        *("list", "counts", "recent", "get", "get_by_id", "search", "relevant_for_prompt"),
+        *("list", "read", "counts", "recent", "get", "get_by_id", "search", "relevant_for_prompt"),
         *("history", "deleted", "changes", "watch", "inspect"),
     }
     assert reader.get("n", "plan") == memory

@@ -30,6 +30,7 @@ from memories_sdk.schemas import Definition
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall, Recalled
 from memories_sdk.store import Agents, Principals
+from memories_sdk.tokens import IssuedToken, Token, Tokens
 from memories_sdk.tools import Approval, ApprovalPolicy
 from memories_sdk.watch import Watch
 
@@ -39,6 +40,7 @@ HANDED_OUT = (
     *(Attachment, AttachmentHead, EditorDraft),
     *(Agents, Approval, ApprovalPolicy, Approvals, Definition),
     *(Concern, Hit, Hits, History, Page, Plugins, Principals),
+    *(IssuedToken, Token, Tokens),
     *(Recall, Recalled, Recent, Revision, Saved, ScopeReader, Watch),
 )
 """Classes that callers meet without importing them."""

@@ -349,8 +349,11 @@ def normal_summary(value: object) -> str:
 def derived_summary(content: str) -> str | None:
     """Return the start of the body's plain text, at most 200 characters, or None if it has none.
 
-    The cut falls on a grapheme, never inside an emoji sequence or a letter with its accents.
+    The cut falls on a grapheme, never inside an emoji sequence or a letter with its accents. A
+    body of a single character has none: there is nothing to sum up.
     """
+    if len(content) <= 1:
+        return None
     return plain_text(content, limit=DERIVED_SUMMARY) or None
 
 

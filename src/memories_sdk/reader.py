@@ -59,6 +59,19 @@ class Recent(NamedTuple):
     total: int
 
 
+class Bodies(NamedTuple):
+    """One page of memories with their bodies, in list order.
+
+    Attributes:
+        total: How many match, on all pages.
+        next_cursor: What to pass as `cursor` for the page after this, or None on the last.
+    """
+
+    memories: tuple[Memory, ...]
+    total: int
+    next_cursor: str | None
+
+
 class ScopeReader:
     """The reading half of a shelf. Made by `store.scope(…)` and `Scope.read_only()`.
 
@@ -147,6 +160,22 @@ class ScopeReader:
         more = len(heads) > limit
         heads = heads[:limit]
         return Page(heads, total=total, next_cursor=_cursor(heads[-1]) if more else None)
+
+    def read(
+        self, *, type: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Bodies:
+        """Return one page as `list` does, of memories with their bodies."""
+        types = self._types(type)
+        _check_limit(limit)
+        after = None if cursor is None else _place(cursor)
+        with self._reading() as shelf:
+            memories = shelf.page(types, limit + 1, after)
+            if cursor is None and len(memories) <= limit:
+                return Bodies(tuple(memories), len(memories), None)
+            total = shelf.total(types)
+        more = len(memories) > limit
+        memories = memories[:limit]
+        return Bodies(tuple(memories), total, _cursor(memories[-1]) if more else None)
 
     def counts(self) -> dict[str, int]:
         """Return how many memories there are of each type, in the order of the vocabularies."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import Literal
 
 from uuid6 import UUID
 
@@ -35,6 +36,8 @@ from memories_sdk.past import Adopted, Past, Policy, checked_policy
 from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
 from memories_sdk.visit import Visit
+
+Unknown = Literal["refuse", "skip", "count"]
 
 
 class Scope(Desk):
@@ -333,10 +336,16 @@ class Scope(Desk):
             return shelf.move(stored, anchor, 0 if after is None else 1)
 
     @writes
-    def reorder(self, ids: Sequence[UUID | str]) -> None:
+    def reorder(self, ids: Sequence[UUID | str], *, unknown: Unknown = "refuse") -> None:
         """Put these memories first, in this order; the rest follows in its old order.
 
         The shelf is renumbered 1…n by one statement; versions and `updated_at` stay.
+
+        Args:
+            ids: The memories.
+            unknown: What an id does that is not on this shelf: it refuses the call. For doors
+                that must number as Spora did, it can be passed over ("skip"), or passed over and
+                use up its number ("count"); the rest then keeps its numbers, which may tie.
 
         Raises:
             InvalidInput: An id is named twice.
@@ -356,12 +365,15 @@ class Scope(Desk):
         with self._writing() as shelf:
             rows = shelf.order()
             old = list(rows)
-            if not rows.keys() >= set(wanted):
+            mine = self._ordered(shelf, rows, wanted)
+            if unknown != "refuse":
+                kept = unknown == "count"
+                shelf.reorder([row for row in mine if kept or row is not None], old)
+                return
+            if None in mine:
                 raise unknown_id()
-            if self._setting.narrowed:
-                for each in ids:
-                    self._with_id(shelf, each)
-            shelf.reorder([*(rows.pop(each) for each in wanted), *rows.values()], old)
+            named = set(mine)
+            shelf.reorder([*mine, *(row for row in rows.values() if row not in named)], old)
 
     @writes
     def transfer(self, id: UUID | str, *, to: Scope, expected_version: int | None = None) -> Memory:
@@ -566,6 +578,16 @@ class Scope(Desk):
         writing = self._setting.database.write(shelf=self.key)
         with self._keeping(Visit(writing, self._shelf)) as shelf:
             shelf.switch(on=on)
+
+    def _ordered(
+        self, shelf: Shelf, rows: Mapping[bytes, int], ids: Sequence[bytes]
+    ) -> list[int | None]:
+        """Return the row of each id, or None where this scope has no memory of that id."""
+        if not self._setting.narrowed:
+            return [rows.get(id) for id in ids]
+        types = self._types(None)
+        found = [shelf.find_id(UUID(bytes=id)) for id in ids]
+        return [None if it is None or it.memory.type not in types else it.row for it in found]
 
     def _add(self, shelf: Shelf, name: str, type: str, draft: Draft) -> Memory:
         if isinstance(draft.content, Unset):

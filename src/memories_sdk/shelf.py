@@ -169,12 +169,15 @@ class Shelf:
 
     def heads(self, types: Sequence[str], limit: int, after: Place | None) -> list[MemoryHead]:
         """Return at most `limit` heads of these types behind a place, in list order."""
-        place = {}
-        if after is not None:
-            place = dict(zip(("after_position", "after_name", "after_id"), after, strict=True))
         statement = sql.listing(len(types), after=after is not None)
-        rows = self._all(statement, limit=limit, **_numbered(types), **place)
+        rows = self._all(statement, limit=limit, **_numbered(types), **_behind(after))
         return [to_head(row) for row in rows]
+
+    def page(self, types: Sequence[str], limit: int, after: Place | None) -> list[Memory]:
+        """Return at most `limit` memories with their bodies behind a place, in list order."""
+        statement = sql.reading(len(types), after=after is not None)
+        rows = self._all(statement, limit=limit, **_numbered(types), **_behind(after))
+        return [to_memory(row) for row in rows]
 
     def counts(self, types: Sequence[str]) -> dict[str, int]:
         """Return how many memories there are of each of these types, where there are any."""
@@ -283,7 +286,7 @@ class Shelf:
             summary_derived=True,
             tags=(),
             pinned=False,
-            order=1 if last is None else last + 1,
+            order=max(last or 0, 0) + 1,
             version=1,
             size=0,
             expires_at=None,
@@ -358,12 +361,12 @@ class Shelf:
         """Return the row numbers of the shelf by id, in list order."""
         return dict(self._all(sql.SHELF_ORDER))
 
-    def reorder(self, rows: Iterable[int], old: Sequence[bytes]) -> None:
-        """Number these rows 1…n."""
+    def reorder(self, rows: Iterable[int | None], old: Sequence[bytes]) -> None:
+        """Number these rows 1…n; None uses up a number."""
         self._number(rows)
         self._record("reorder", None, {"order": [id.hex() for id in old]}, None)
 
-    def _number(self, rows: Iterable[int]) -> None:
+    def _number(self, rows: Iterable[int | None]) -> None:
         parameters = {"scope_key": self._owner.key, "rows": json.dumps(list(rows))}
         self._connection.execute(sql.REORDER, parameters)
 
@@ -566,3 +569,9 @@ def _marked(value: object, text: str, mark: str) -> object:
 
 def _numbered(types: Sequence[str]) -> Parameters:
     return {f"type_{index}": type for index, type in enumerate(types)}
+
+
+def _behind(place: Place | None) -> Parameters:
+    if place is None:
+        return {}
+    return dict(zip(("after_position", "after_name", "after_id"), place, strict=True))

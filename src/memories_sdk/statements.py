@@ -44,6 +44,7 @@ shelves = metadata.tables["shelves"]
 operations = metadata.tables["memory_operations"]
 attachments = metadata.tables["attachments"]
 drafts = metadata.tables["drafts"]
+tokens = metadata.tables["tokens"]
 
 
 def _word(text: str) -> ColumnElement[str]:
@@ -90,6 +91,15 @@ def everything(types: int) -> str:
 def listing(types: int, *, after: bool) -> str:
     """Return the statement of one page of `types` types; behind a cursor, `after_*` say where."""
     statement = select(*HEAD_COLUMNS).where(_shelf, _alive, _among(types)).order_by(*_sort)
+    if after:
+        statement = statement.where(tuple_(*_sort) > tuple_(*_place))
+    return compiled(statement.limit(bindparam("limit")).offset(_NONE))
+
+
+@cache
+def reading(types: int, *, after: bool) -> str:
+    """Return the statement of one page of `types` types with bodies, as `listing` does."""
+    statement = _whole.where(_shelf, _alive, _among(types)).order_by(*_sort)
     if after:
         statement = statement.where(tuple_(*_sort) > tuple_(*_place))
     return compiled(statement.limit(bindparam("limit")).offset(_NONE))
@@ -507,6 +517,39 @@ INSERT_AGENT: Final = compiled(
     insert(agents).values(
         principal_id=bindparam("principal_id"), name=bindparam("name"), created_at=bindparam("now")
     )
+)
+_user, _owner = principals.alias("user"), principals.alias("owner")
+_session = tokens.alias("login")
+_token = (
+    select(
+        *(tokens.c[name] for name in ("id", "access", "label", "created_at", "expires_at")),
+        *(tokens.c[name] for name in ("revoked_at", "session_of")),
+        *(table.c[name] for table in (_user, _owner) for name in ("id", "kind", "name")),
+        tokens.c.digest,
+    )
+    .join(_user, _user.c.id == tokens.c.user_id)
+    .outerjoin(_owner, _owner.c.id == tokens.c.principal_id)
+)
+TOKENS: Final = compiled(
+    _token.where(tokens.c.session_of.is_(None)).order_by(tokens.c.created_at, tokens.c.id)
+)
+LIVE_TOKEN: Final = compiled(
+    _token.outerjoin(_session, _session.c.id == tokens.c.session_of).where(
+        tokens.c.id == bindparam("id"),
+        tokens.c.revoked_at.is_(None),
+        or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > bindparam("now")),
+        _session.c.revoked_at.is_(None),
+    )
+)
+TOKEN_EXISTS: Final = compiled(select(tokens.c.id).where(tokens.c.id == bindparam("id")))
+INSERT_TOKEN: Final = compiled(insert(tokens).values({c.name: bindparam(c.name) for c in tokens.c}))
+REVOKE_TOKEN: Final = compiled(
+    update(tokens)
+    .values(revoked_at=bindparam("now"))
+    .where(tokens.c.id == bindparam("id"), tokens.c.revoked_at.is_(None))
+)
+FORGET_SESSIONS: Final = compiled(
+    delete(tokens).where(tokens.c.session_of.is_not(None), tokens.c.expires_at <= bindparam("now"))
 )
 TRANSFER_AGENT: Final = compiled(
     update(agents).values(principal_id=bindparam("to")).where(agents.c.id == bindparam("id"))

@@ -41,6 +41,7 @@ from memories_sdk.reader import MAX_PAGE, check_limit, check_since, missing_agen
 from memories_sdk.rows import from_time
 from memories_sdk.scope import Scope
 from memories_sdk.search.embedding import MEANING, Embedder, Insight
+from memories_sdk.tokens import Tokens
 from memories_sdk.visit import Setting
 from memories_sdk.watch import PAUSE, Watch
 
@@ -127,6 +128,7 @@ class MemoryStore:
             known=self.principals.known,
             principal=self.principals.get,
         )
+        self.tokens = Tokens(self._setting)
 
     @property
     def location(self) -> str:
@@ -464,6 +466,19 @@ class Agents:
                 row = connection.execute(sql.AGENT, {"id": _row_id(id)}).fetchone()
         if row is None or row[2] != owner.id:
             raise missing_agent(agent.name if isinstance(agent, Agent) else str(agent))
+        return Agent(*row)
+
+    def seen_by(self, id: int, caller: Principal) -> Agent:
+        """Return the agent with that id, of any principal that the caller may act as.
+
+        Raises:
+            NotFound: It does not exist, or belongs to nobody of them.
+        """
+        owners = {each.id for each in Principals(self._setting).visible_to(caller)}
+        with self._database.read() as connection:
+            row = connection.execute(sql.AGENT, {"id": _row_id(id)}).fetchone()
+        if row is None or row[2] not in owners:
+            raise missing_agent(str(id))
         return Agent(*row)
 
     def owned_by(self, owner: Principal) -> list[Agent]:

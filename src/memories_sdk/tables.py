@@ -287,6 +287,28 @@ class VectorRow(Table, table=True):
     vector: bytes = Field(sa_type=LargeBinary)
 
 
+class TokenRow(Table, table=True):
+    """What a program, or a browser that logged in with one, proves itself with.
+
+    `digest` is the SHA-256 of its secret. `session_of` is the token of the login.
+    """
+
+    __tablename__ = "tokens"
+    __table_args__ = (CheckConstraint("access IN ('read', 'write')", name="access"),)
+    id: bytes = Field(sa_type=LargeBinary, primary_key=True)
+    digest: bytes = Field(sa_type=LargeBinary)
+    user_id: int = Field(foreign_key="principals.id", ondelete="CASCADE")
+    principal_id: int | None = Field(default=None, foreign_key="principals.id", ondelete="CASCADE")
+    access: str = Field(sa_type=Text)
+    label: str = Field(sa_type=Text)
+    session_of: bytes | None = Field(
+        default=None, sa_type=LargeBinary, foreign_key="tokens.id", ondelete="CASCADE"
+    )
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+
+
 class IndexTable(SQLModel, registry=registry(metadata=index_metadata)):
     """Root of the tables that searches keep."""
 

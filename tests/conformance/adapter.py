@@ -6,8 +6,13 @@ Thin on purpose: each operation becomes calls that any program could make, and n
 from __future__ import annotations
 
 import os
+import threading
 import uuid
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+import httpx
+import uvicorn
 
 from memories_sdk import (
     DOCUMENTS,
@@ -24,6 +29,7 @@ from memories_sdk import principals as rules
 from memories_sdk import tools as definitions
 from memories_sdk.policy import KEYWORD, Request
 from memories_sdk.search import analysis
+from memories_sdk.server import create_app, spora
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +46,57 @@ def factory(system: str) -> Spora | OpenWP:
     """Return a fresh, empty object for the cases of a system."""
     kind = {"spora": Spora, "openwp": OpenWP}[system]
     return kind(os.environ.get("MEMORIES_TEST_URL"))
+
+
+class Server:
+    """A running server, and browsers that are logged in to it.
+
+    Args:
+        store: Whose memories.
+        site: Whose facts the routes of OpenWP serve.
+    """
+
+    def __init__(self, store: MemoryStore, site: Principal | None = None) -> None:
+        self._store = store
+        app = create_app(store, site=site)
+        config = uvicorn.Config(app, port=0, log_level="critical", lifespan="off")
+        self._server = uvicorn.Server(config)
+        listener = config.bind_socket()
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
+        self._thread.start()
+        self._client = httpx.Client(
+            base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=30
+        )
+        self._browsers: dict[Principal, dict[str, str]] = {}
+
+    def close(self) -> None:
+        """Stop the server."""
+        self._client.close()
+        self._server.should_exit = True
+        self._thread.join()
+
+    def ask(
+        self, user: Principal | None, proof: str, state: str, method: str, path: str, **rest: Any
+    ) -> dict[str, object]:
+        """Send a request as a user's browser; STATE says whether PROOF is a good header."""
+        headers: dict[str, str] = {}
+        if user is not None:
+            browser = self._browser(user)
+            headers["Cookie"] = browser["cookie"]
+            headers |= {"valid": {proof: browser["csrf"]}, "bad": {proof: "0" * 64}}.get(state, {})
+        query, body, raw = (rest.get(name) for name in ("query", "body", "raw_body"))
+        content = {"content": raw} if raw is not None else {} if body is None else {"json": body}
+        answer = self._client.request(method, path, params=query, headers=headers, **content)
+        return {"status": answer.status_code, "body": answer.json()}
+
+    def _browser(self, user: Principal) -> dict[str, str]:
+        if user not in self._browsers:
+            secret = self._store.tokens.issue(user, access="write").secret
+            answer = self._client.post("/api/v1/session", json={"token": secret})
+            cookie = answer.headers["set-cookie"].split(";")[0]
+            csrf = answer.json()["data"]["csrf_token"]
+            self._browsers[user] = {"cookie": cookie, "csrf": csrf}
+        return self._browsers[user]
 
 
 class Spora:
@@ -59,7 +116,21 @@ class Spora:
 
     def close(self) -> None:
         """Close the store."""
+        if "server" in vars(self):
+            self.server.close()
         self._store.close()
+
+    @cached_property
+    def server(self) -> Server:
+        """The server of this store, started on first need."""
+        # Without a token it would not start, and some cases have nobody but a stranger.
+        self._store.tokens.issue(self._store.principals.user("keeper"))
+        return Server(self._store)
+
+    def op_rest(self, method: str, path: str, csrf: str = "valid", **rest: Any) -> object:
+        """Send a request to the running server."""
+        user = rest["as"] and self._principals[rest["as"]]
+        return self.server.ask(user, "X-CSRF-Token", csrf, method, path, **rest)
 
     def bindings(self) -> dict[str, int]:
         """Return the ids that steps may refer to."""
@@ -198,8 +269,9 @@ class Spora:
         return {"key": key}
 
     def op_routes(self) -> dict[str, object]:
-        """Return the routes of the server."""
-        raise NotImplementedError
+        """Return the routes of the server that Spora had."""
+        routes = [f"{route.method} {route.family.prefix}{route.path}" for route in spora.ROUTES]
+        return {"count": len(routes), "routes": routes}
 
     def _shelf(self, agent: str | None, principal: str | None) -> Scope:
         if agent is None:
@@ -228,7 +300,21 @@ class OpenWP:
 
     def close(self) -> None:
         """Close the store."""
+        if "server" in vars(self):
+            self.server.close()
         self._store.close()
+
+    @cached_property
+    def server(self) -> Server:
+        """The server of this store, started on first need."""
+        self._store.tokens.issue(self._user)
+        return Server(self._store, site=self._user)
+
+    def op_wp_rest(self, method: str, path: str, nonce: str = "valid", **rest: Any) -> object:
+        """Send a request to the running server; only the admin may act as the site."""
+        who = rest["as"]
+        user = self._user if who == "admin" else who and self._store.principals.user(who)
+        return self.server.ask(user, "X-WP-Nonce", nonce, method, path, **rest)
 
     def op_store(self, type: str, key: str, text: str, tags: Sequence[str]) -> dict[str, object]:
         """Store a fact by hand: nobody's wish is looked at."""

@@ -43,6 +43,7 @@ from memories_sdk.results import Answer
 from memories_sdk.schemas import Definition
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall
+from memories_sdk.tokens import IssuedToken, Token
 from memories_sdk.tools import DEFAULT, FACT_TOOLS, Approval, ApprovalPolicy, ask_in_terminal
 
 
@@ -59,6 +60,18 @@ def opening() -> None:
         assert_type(store.close(), None)
     assert_type((DOCUMENTS, FACTS), tuple[Vocabulary, Vocabulary])
     assert_type(DOCUMENTS.types, tuple[str, ...])
+
+
+def proving(store: MemoryStore, alice: Principal) -> None:
+    """Check the tokens of a server."""
+    issued = store.tokens.issue(alice, principal=alice, access="write", label="x", expires_at=None)
+    assert_type(issued, IssuedToken)
+    assert_type(issued.secret, str)
+    assert_type(store.tokens.open_session(issued.token), IssuedToken)
+    assert_type(store.tokens.find(issued.secret), Token | None)
+    assert_type(store.tokens.all(user=alice), list[Token])
+    assert_type(store.tokens.usable(), bool)
+    assert_type(store.tokens.revoke(issued.token.id), None)
 
 
 def plugins(store: MemoryStore, plugin: object, change: Revision) -> None:
@@ -94,6 +107,7 @@ def people(store: MemoryStore) -> None:
     assert_type(store.agents.ensure("writer", owner=alice), Agent)
     assert_type(store.agents.get("writer", owner=alice), Agent)
     assert_type(store.agents.owned_by(alice), list[Agent])
+    assert_type(store.agents.seen_by(3, alice), Agent)
     assert_type(store.agents.transfer(writer, to=lab, acting_as=alice), Agent)
     assert_type(store.scope(acting_as=alice, principal=lab, agent=writer), Scope)
 
@@ -107,6 +121,9 @@ def reading(shelf: ScopeReader, id: UUID) -> None:
     assert_type(page[:2], tuple[MemoryHead, ...])
     assert_type([head.name for head in page], list[str])
     assert_type(shelf.counts(), dict[str, int])
+    whole = shelf.read(type="plan", limit=3, cursor="x")
+    assert_type(whole.memories, tuple[Memory, ...])
+    assert_type(whole.next_cursor, str | None)
     recent = shelf.recent(type="plan", containing="word", limit=3, skip=3)
     assert_type((recent.memories, recent.total), tuple[tuple[Memory, ...], int])
     assert_type(shelf.inspect("plan", content="body", tags=["a"]), Sequence[Concern])
@@ -172,7 +189,7 @@ def writing(shelf: Scope, id: UUID, moment: datetime) -> None:
     assert_type(shelf.clear(type="plan"), int)
     assert_type(shelf.move(id, before=id), Memory)
     assert_type(shelf.move(str(id), after=str(id)), Memory)
-    assert_type(shelf.reorder([id, str(id)]), None)
+    assert_type(shelf.reorder([id, str(id)], unknown="skip"), None)
     assert_type(shelf.restore(id, version=1), Memory)
     assert_type(shelf.undo(seq=1), History)
     assert_type(shelf.transfer(id, to=shelf, expected_version=1), Memory)

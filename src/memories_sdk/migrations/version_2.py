@@ -1,4 +1,4 @@
-"""Version 2: history by index, keys of writes, untrusted marks, pictures, drafts, vectors."""
+"""Version 2: an indexed history, keys of writes, marks, pictures, drafts, vectors, tokens."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ def upgrade(op: Operations) -> None:
     _keep_drafts(op)
     _queue_approvals(op)
     _keep_vectors(op)
+    _issue_tokens(op)
 
 
 def _index_history(op: Operations) -> None:
@@ -152,4 +153,32 @@ def _keep_vectors(op: Operations) -> None:
         sa.ForeignKeyConstraint(
             ["row"], ["memories.row"], name="fk_memory_vectors_row", ondelete="CASCADE"
         ),
+    )
+
+
+def _issue_tokens(op: Operations) -> None:
+    op.create_table(
+        "tokens",
+        sa.Column("id", sa.LargeBinary(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("principal_id", sa.Integer(), nullable=True),
+        sa.Column("access", sa.Text(), nullable=False),
+        sa.Column("label", sa.Text(), nullable=False),
+        sa.Column("session_of", sa.LargeBinary(), nullable=True),
+        sa.Column("created_at", sa.Integer(), nullable=False),
+        sa.Column("expires_at", sa.Integer(), nullable=True),
+        sa.Column("revoked_at", sa.Integer(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_tokens"),
+        *(
+            sa.ForeignKeyConstraint(
+                [column], [target], name=f"fk_tokens_{column}", ondelete="CASCADE"
+            )
+            for column, target in (
+                ("user_id", "principals.id"),
+                ("principal_id", "principals.id"),
+                ("session_of", "tokens.id"),
+            )
+        ),
+        sa.CheckConstraint("access IN ('read', 'write')", name="ck_tokens_access"),
     )

@@ -1,0 +1,385 @@
+"""The server: who gets in, what they get, and that nothing it meets makes it stumble."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Mount
+from starlette.testclient import TestClient
+
+from memories_sdk import FACTS, InvalidInput, MemoryStore, Principal
+from memories_sdk.server import Caller, Limits, create_app
+from memories_sdk.server.further import ROUTES as FURTHER
+from memories_sdk.server.spora import ROUTES as SPORA
+
+PATH = "/api/v1/memories"
+
+
+@contextmanager
+def client(
+    store: MemoryStore, user: Principal | None = None, **options: object
+) -> Iterator[TestClient]:
+    """Talk to a server as a program of a user, who may write."""
+    headers = {}
+    if user is not None:
+        secret = store.tokens.issue(user, access=options.pop("access", "write")).secret
+        headers["Authorization"] = f"Bearer {secret}"
+    with TestClient(create_app(store, **options), headers=headers) as found:
+        yield found
+
+
+def code(answer: object) -> tuple[int, str]:
+    """Return the status and the code of a refusal."""
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_it_does_not_start_without_authentication(store: MemoryStore, alice: Principal) -> None:
+    """A server that anybody may use is refused, and the words say what to do."""
+    with pytest.raises(InvalidInput, match="memories token create"):
+        create_app(store)
+    token = store.tokens.issue(alice).token
+    assert create_app(store) is not None
+    store.tokens.revoke(token.id)
+    with pytest.raises(InvalidInput):
+        create_app(store)
+    assert create_app(store, authenticate=lambda _: None) is not None
+
+
+def test_it_mounts_into_another_application(store: MemoryStore, alice: Principal) -> None:
+    """A host serves it under a path of its own, and the session cookie stays under that path."""
+    secret = store.tokens.issue(alice, access="write").secret
+    host = Starlette(routes=[Mount("/inside", create_app(store))])
+    with TestClient(host) as browser:
+        answer = browser.post("/inside/api/v1/session", json={"token": secret})
+        cookie = answer.headers["set-cookie"]
+        assert "Path=/inside;" in cookie
+        for word in ("HttpOnly", "SameSite=Strict", "Secure"):
+            assert f"; {word}" in cookie
+        headers = {
+            "Cookie": cookie.split(";")[0],
+            "X-CSRF-Token": answer.json()["data"]["csrf_token"],
+        }
+        body = {"name": "n", "type": "plan"}
+        assert browser.post(f"/inside{PATH}", json=body, headers=headers).status_code == 201
+        assert browser.get("/elsewhere", headers=headers).status_code == 404
+
+
+def test_a_host_says_who_calls(store: MemoryStore, alice: Principal, bob: Principal) -> None:
+    """Its word may be a user, a caller with less rights, a promise of either, or nothing."""
+    users = {"alice": alice, "bob": Caller(bob, may_write=False)}
+
+    async def authenticate(request: Request) -> Principal | Caller | None:
+        return users.get(request.headers.get("x-user", ""))
+
+    with client(store, authenticate=authenticate) as http:
+        body = {"name": "n", "type": "plan"}
+        assert http.post(PATH, json=body, headers={"x-user": "alice"}).status_code == 201
+        assert code(http.post(PATH, json=body, headers={"x-user": "bob"})) == (403, "READ_ONLY")
+        assert code(http.get(PATH)) == (401, "UNAUTHENTICATED")
+        cross = {"x-user": "alice", "origin": "https://evil.example"}
+        assert code(http.post(PATH, json=body, headers=cross)) == (403, "CSRF_INVALID")
+        cross = {"x-user": "alice", "sec-fetch-site": "cross-site"}
+        assert code(http.delete(f"{PATH}/x", headers=cross)) == (403, "CSRF_INVALID")
+        own = {"x-user": "alice", "origin": "http://testserver", "sec-fetch-site": "same-origin"}
+        assert http.delete(f"{PATH}/x", headers=own).status_code == 404
+    with client(store, authenticate=lambda _: "alice") as http:
+        assert code(http.get(PATH)) == (422, "VALIDATION_ERROR")
+
+
+def test_a_browser_repeats_its_token(store: MemoryStore, alice: Principal) -> None:
+    """The cookie alone writes nothing, and a logout ends the session for good."""
+    with client(store, alice) as http:
+        secret = http.headers.pop("Authorization").removeprefix("Bearer ")
+        answer = http.post("/api/v1/session", json={"token": secret})
+        cookie = {"Cookie": answer.headers["set-cookie"].split(";")[0]}
+        csrf = {"X-CSRF-Token": answer.json()["data"]["csrf_token"]}
+        body = {"name": "n", "type": "plan"}
+        assert http.get(PATH, headers=cookie).status_code == 200
+        missing = http.post(PATH, json=body, headers=cookie)
+        assert code(missing) == (403, "CSRF_TOKEN_MISSING")
+        wrong = http.post(PATH, json=body, headers=cookie | {"X-CSRF-Token": b"\xe9"})
+        assert code(wrong) == (403, "CSRF_INVALID")
+        assert http.post(PATH, json=body, headers=cookie | csrf).status_code == 201
+        seen = http.get("/api/v1/session", headers=cookie).json()["data"]
+        assert (seen["user"]["name"], seen["csrf_token"]) == ("alice", csrf["X-CSRF-Token"])
+        as_token = {"Authorization": f"Bearer {cookie['Cookie'].partition('=')[2]}"}
+        assert code(http.get(PATH, headers=as_token)) == (401, "UNAUTHENTICATED")
+        assert http.delete("/api/v1/session", headers=cookie | csrf).status_code == 200
+        assert code(http.get(PATH, headers=cookie)) == (401, "UNAUTHENTICATED")
+
+
+def test_a_token_reaches_what_it_is_for(
+    store: MemoryStore, alice: Principal, bob: Principal, lab: Principal
+) -> None:
+    """One for reading writes nothing; one for a group reaches nothing but the group."""
+    store.scope(acting_as=alice).create("mine", "plan", "x")
+    store.scope(acting_as=alice, principal=lab).create("ours", "plan", "x")
+    own = store.agents.create("own", owner=alice)
+    crew = store.agents.create("crew", owner=lab)
+    secret = store.tokens.issue(alice, principal=lab).secret
+    with client(store, bob) as http:
+        http.headers["Authorization"] = f"Bearer {secret}"
+        names = [each["name"] for each in http.get(PATH).json()["data"]["memories"]]
+        assert names == ["ours"]
+        mine = http.get(PATH, params={"principal_id": alice.id})
+        assert code(mine) == (403, "FORBIDDEN")
+        assert http.get(f"/api/v1/agents/{crew.id}/memories").status_code == 200
+        assert code(http.get(f"/api/v1/agents/{own.id}/memories")) == (404, "NOT_FOUND")
+        seen = http.get("/api/v1/session").json()["data"]
+        assert [each["name"] for each in seen["principals"]] == ["lab"]
+        assert [each["name"] for each in seen["agents"]] == ["crew"]
+
+
+def test_a_token_for_reading_writes_nothing(store: MemoryStore, alice: Principal) -> None:
+    """Every route that changes something is marked as one that does."""
+    store.scope(acting_as=alice).create("n", "plan", "x")
+    before = len(store.scope(acting_as=alice).history())
+    agent = store.agents.create("a", owner=alice)
+    with client(store, alice, access="read") as http:
+        for route in (*SPORA, *FURTHER):
+            path = f"/api/v1{route.path}".replace("{agent_id}", str(agent.id)).replace("{id}", "x")
+            answer = http.request(route.method, path, json={} if route.body else None)
+            if route.writes:
+                assert code(answer) == (403, "READ_ONLY"), route
+            assert answer.status_code != 500, route
+        for method, path in (("POST", "/openwp/v1/memory"), ("DELETE", "/openwp/v1/memory/x")):
+            assert http.request(method, path).json()["code"] == "READ_ONLY"
+    assert len(store.scope(acting_as=alice).history()) == before
+    reading = {(route.method, route.path) for route in (*SPORA, *FURTHER) if not route.writes}
+    assert {path.rsplit("/", 1)[1] for method, path in reading if method != "GET"} == {
+        "recall",
+        "inspect",
+    }
+
+
+def test_guessing_is_slowed_down(store: MemoryStore, alice: Principal) -> None:
+    """After some wrong tokens an address waits; who has a right one goes on."""
+    with client(store, alice, limits=Limits(failures=3)) as http:
+        wrong = {"Authorization": "Bearer mem_wrong"}
+        statuses = [http.get(PATH, headers=wrong).status_code for _ in range(5)]
+        assert statuses == [401, 401, 401, 429, 429]
+        assert http.get(PATH).status_code == 200
+        login = http.post("/api/v1/session", json={"token": "mem_wrong"})
+        assert code(login) == (429, "TOO_MANY_REQUESTS")
+        assert int(login.headers["retry-after"]) > 0
+
+
+def test_one_caller_cannot_take_all_of_the_server(
+    store: MemoryStore, alice: Principal, bob: Principal
+) -> None:
+    """Beyond its rate a caller is told to wait; another one does not notice."""
+    with client(store, alice, limits=Limits(rate=0.1)) as http:
+        statuses = [http.get(PATH).status_code for _ in range(3)]
+        assert statuses == [200, 429, 429]
+        other = {"Authorization": f"Bearer {store.tokens.issue(bob).secret}"}
+        assert http.get(PATH, headers=other).status_code == 200
+
+
+def test_a_body_is_bounded(store: MemoryStore, alice: Principal) -> None:
+    """Too large, whether it says so or comes in pieces without a length: 413, nothing stored."""
+    with client(store, alice, limits=Limits(body=1000)) as http:
+        large = json.dumps({"name": "n", "type": "plan", "content": "x" * 2000})
+        assert code(http.post(PATH, content=large)) == (413, "REQUEST_TOO_LARGE")
+        pieces = (b"x" * 100 for _ in range(50))
+        assert code(http.post(PATH, content=pieces)) == (413, "REQUEST_TOO_LARGE")
+        assert http.get(PATH).json() == {"data": {"memories": []}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("{", "{'a': 1}", "{}{}", "NaN", '{"a": 1, "a": 2}', '{"name": "\\ud800"}', "\ufeff{}"),
+        "[" * 100_000,
+        '{"a": ' * 30 + "1" + "}" * 30,
+        '{"order": ' + "9" * 5000 + "}",
+        b"\xff\xfe{\x00}\x00",
+    ],
+    ids=repr,
+)
+def test_what_is_no_json_is_refused(
+    store: MemoryStore, alice: Principal, body: str | bytes
+) -> None:
+    """A lenient reader would guess, and two readers guess differently."""
+    with client(store, alice) as http:
+        assert code(http.post(PATH, content=body)) == (400, "INVALID_JSON")
+
+
+@pytest.mark.parametrize("body", ["5", "null", '"x"', "[]", "true"])
+def test_a_body_is_an_object(store: MemoryStore, alice: Principal, body: str) -> None:
+    """What the seed answered with a server error has a code."""
+    with client(store, alice) as http:
+        assert code(http.post(PATH, content=body)) == (422, "VALIDATION_ERROR")
+
+
+@pytest.mark.parametrize(
+    "value", ["abc", "0", "-4", "12.7", "1e2", " 1", "1 OR 1=1", "9" * 30, "True", "[]"]
+)
+def test_a_malformed_principal_never_becomes_another(
+    store: MemoryStore, alice: Principal, value: str
+) -> None:
+    """Refused, and not taken for the caller's own."""
+    with client(store, alice) as http:
+        answer = http.get(PATH, params={"principal_id": value})
+        assert code(answer) == (422, "VALIDATION_ERROR")
+
+
+def test_a_stale_write_is_told_what_changed(store: MemoryStore, alice: Principal) -> None:
+    """An ETag goes out, `If-Match` comes back; a stale one gets the present state and texts."""
+    with client(store, alice) as http:
+        made = http.post(PATH, json={"name": "n", "type": "plan", "content": "one\nand\ntwo\n"})
+        path = f"{PATH}/{made.json()['data']['memory']['id']}"
+        etag = made.headers["etag"]
+        assert etag == '"v1"'
+        assert http.get(path, headers={"If-None-Match": etag}).status_code == 304
+        assert http.put(path, json={"content": "ONE\nand\ntwo\n"}).headers["etag"] == '"v2"'
+        stale = http.put(path, json={"content": "one\nand\nTWO\n"}, headers={"If-Match": etag})
+        assert code(stale) == (409, "EDIT_CONFLICT")
+        details = stale.json()["error"]["details"]
+        assert details["current"]["content"] == "ONE\nand\ntwo\n"
+        assert [chunk["side"] for chunk in details["difference"]] == ["theirs", "same", "yours"]
+        for method, tail, body in (
+            ("POST", "/replace", {"find": "two", "new_text": "2"}),
+            ("DELETE", "", None),
+            ("POST", "/restore", {"version": 1}),
+        ):
+            answer = http.request(method, path + tail, json=body, headers={"If-Match": etag})
+            assert code(answer) == (409, "EDIT_CONFLICT")
+        for bad in ("v1", 'W/"v1"', '"v0"', "1"):
+            answer = http.delete(path, headers={"If-Match": bad})
+            assert code(answer) == (422, "VALIDATION_ERROR")
+        assert http.delete(path, headers={"If-Match": "*"}).status_code == 200
+
+
+def test_lists_have_pages_and_fields_for_who_asks(store: MemoryStore, alice: Principal) -> None:
+    """Following the cursor gives each once; an old client gets all with their bodies."""
+    shelf = store.scope(acting_as=alice)
+    for number in range(7):
+        shelf.create(f"n{number}", "plan", f"body {number}")
+    shelf.create("fact", "fact", "not a document")
+    with client(store, alice) as http:
+        whole = http.get(PATH).json()["data"]["memories"]
+        assert [each["content"] for each in whole] == [f"body {number}" for number in range(7)]
+        for fields in (None, "name", "name,content"):
+            met, cursor = [], ""
+            while cursor is not None:
+                params = {"limit": 3, "cursor": cursor} | ({"fields": fields} if fields else {})
+                page = http.get(PATH, params=params).json()["data"]
+                assert page["total"] == 7
+                met += page["memories"]
+                cursor = page["next_cursor"]
+            assert [each["name"] for each in met] == [each["name"] for each in whole]
+            assert fields is None or all(list(each) == fields.split(",") for each in met)
+        assert http.get(PATH, params={"fields": "name"}).json()["data"]["memories"][6] == {
+            "name": "n6"
+        }
+        both = http.get(PATH, params={"vocabularies": "documents,facts"}).json()["data"]
+        assert len(both["memories"]) == 8
+        wrong = {"limit": "0", "cursor": "x", "fields": "secret", "vocabularies": "all"}
+        for name, value in (*wrong.items(), ("limit", "many")):
+            assert code(http.get(PATH, params={name: value})) == (422, "VALIDATION_ERROR")
+
+
+def test_no_answer_tells_how_it_is_made(
+    store: MemoryStore,
+    alice: Principal,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An unforeseen error is logged with its trace, and the client gets a code and no more."""
+    monkeypatch.setattr("memories_sdk.scope.Scope.read", lambda *_, **__: 1 / 0)
+    with client(store, alice) as http:
+        answer = http.get(PATH)
+        assert code(answer) == (500, "INTERNAL_SERVER_ERROR")
+        assert "ZeroDivision" not in answer.text
+        assert "ZeroDivisionError" in caplog.text
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    store.close()
+    closed = client(store, authenticate=lambda _: alice)
+    with closed as http, caplog.at_level(logging.CRITICAL):
+        answer = http.get(PATH)
+        assert code(answer) == (503, "STORAGE_UNAVAILABLE")
+        assert http.get("/health/ready").status_code == 503
+        assert http.get("/health/live").status_code == 200
+
+
+def test_the_log_holds_no_text(
+    store: MemoryStore, alice: Principal, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line of JSON for each request: no body, no query, no name, no id, no token."""
+    canary = "canary-4711"
+    with caplog.at_level(logging.INFO, "memories_sdk"), client(store, alice) as http:
+        made = http.post(PATH, json={"name": canary, "type": "plan", "content": canary})
+        http.get(f"{PATH}/search", params={"query": canary})
+        http.get(f"{PATH}/{made.json()['data']['memory']['id']}")
+        http.get(f"/{canary}")
+        token = http.headers["Authorization"].removeprefix("Bearer ")
+    lines = [record.message for record in caplog.records if record.name == "memories_sdk.server"]
+    assert [json.loads(line)["route"] for line in lines] == [
+        PATH,
+        f"{PATH}/search",
+        f"{PATH}/{{id}}",
+        "-",
+    ]
+    assert {json.loads(line)["status"] for line in lines} == {200, 201, 404}
+    for text in (canary, token, made.json()["data"]["memory"]["id"]):
+        assert text not in "".join(lines)
+
+
+def test_foreign_names_of_the_server_are_refused(store: MemoryStore, alice: Principal) -> None:
+    """A page that makes its own name point at this machine gets nothing out of it."""
+    with client(store, alice, hosts=["memories.example"]) as http:
+        for host, status in {
+            "evil.example": 421,
+            "evil.example:8000": 421,
+            "127.0.0.1.evil.example": 421,
+            "localhost:8000": 200,
+            "127.0.0.1:8000": 200,
+            "[::1]:8000": 200,
+            "Memories.Example": 200,
+        }.items():
+            assert http.get(PATH, headers={"Host": host}).status_code == status, host
+
+
+def test_no_other_site_may_read(store: MemoryStore, alice: Principal) -> None:
+    """Whatever origin asks, no answer lets a browser hand it over."""
+    with client(store, alice) as http:
+        for origin in ("null", "https://evil.example"):
+            for method in ("GET", "OPTIONS"):
+                answer = http.request(method, PATH, headers={"Origin": origin})
+                assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_facts_of_the_whole_site(store: MemoryStore, alice: Principal, bob: Principal) -> None:
+    """One store for all who may act as the site; half a name clears nothing."""
+    site = store.principals.group("site", owner=alice)
+    shelf = store.scope(acting_as=alice, principal=site, vocabularies=[FACTS])
+    shelf.create("tone", "preference", "Short")
+    path = "/openwp/v1/memory"
+    with client(store, bob, site=site) as http:
+        assert http.get(path).json()["code"] == "openwp_rest_capability_denied"
+        secret = store.tokens.issue(alice, access="write").secret
+        http.headers["Authorization"] = f"Bearer {secret}"
+        assert http.get(path).json()["total"] == 1
+        for half in ({"type": "preference"}, {"key": "tone"}, {"type": "", "key": ""}):
+            answer = http.delete(path, params=half)
+            assert (answer.status_code, answer.json()["code"]) == (
+                422,
+                "openwp_memory_invalid_delete",
+            )
+        gone = http.delete(path, params={"type": "preference", "key": "tone"})
+        assert gone.json() == {
+            "success": True,
+            "deleted": True,
+            "type": "preference",
+            "key": "tone",
+        }
+        shelf.switch(on=False)
+        answer = http.post(path, json={"type": "fact", "key": "k", "value": "v"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "openwp_memory_disabled")
+        assert http.get(path).json()["enabled"] is False
