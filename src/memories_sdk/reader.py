@@ -166,7 +166,7 @@ class ScopeReader:
     ) -> Bodies:
         """Return one page as `list` does, of memories with their bodies."""
         types = self._types(type)
-        _check_limit(limit)
+        check_limit(limit)
         after = None if cursor is None else _place(cursor)
         with self._reading() as shelf:
             memories = shelf.page(types, limit + 1, after)
