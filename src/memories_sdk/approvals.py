@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from uuid6 import UUID
 
@@ -37,8 +37,16 @@ from memories_sdk.memory import DOCUMENTS, FACTS, Memory, Vocabulary
 from memories_sdk.principals import Agent, Principal
 from memories_sdk.reader import parsed_id
 from memories_sdk.results import Answer, Approval, ApprovalState, Card, ToolResult, place
-from memories_sdk.rows import Request, from_time, to_request
+from memories_sdk.rows import (
+    Request,
+    Row,
+    from_time,
+    keyed,
+    sealed_part,
+    to_request,
+)
 from memories_sdk.scope import Scope
+from memories_sdk.tables import REQUEST_TEXTS
 from memories_sdk.trial import ChangedSince, Granted, Trial
 from memories_sdk.visit import Setting
 from memories_sdk.watch import PAUSE
@@ -213,7 +221,7 @@ class Approvals:
         theirs = {"caller_id": self._known(acting_as).id, "now": from_time(now), "limit": limit}
         with self._database.read() as connection:
             rows = connection.execute(statement, theirs).fetchall()
-        return [to_request(row, now).approval for row in rows]
+        return [self._read(row).approval for row in rows]
 
     def count(self, *, acting_as: Principal) -> int:
         """Return how many requests wait for the caller, or another one who may decide them."""
@@ -307,7 +315,7 @@ class Approvals:
             connection.execute(sql.INSERT_APPROVAL, values)
             waiting = {"waiting": values["waiting"]}
             row = connection.execute(sql.APPROVAL_FOR, waiting).fetchone()
-        return to_request(row, now).approval
+        return self._read(row).approval
 
     def settle(self, call: Call) -> Answer:
         """Carry out a call that the host's own user agreed to.
@@ -319,10 +327,10 @@ class Approvals:
             Conflict: The request was refused, is stale or has expired: the host must ask again.
         """
         scope = self._scope(Scope, call)
-        key = {"call": call.digest(scope.key), "scope_key": scope.key}
+        key = {"call": self._keyed(call.digest(scope.key)), "scope_key": scope.key}
         with self._database.read() as connection:
             row = connection.execute(sql.APPROVAL_OF_CALL, key).fetchone()
-        found = None if row is None else to_request(row, self._setting.now())
+        found = None if row is None else self._read(row)
         if found is None or found.approval.state == "granted":
             return run(call.tool, scope, call.given)
         return self._carry_out(found, call)
@@ -336,7 +344,9 @@ class Approvals:
             with self._database.write(shelf=found.approval.shelf) as connection:
                 self._decide(found, call.caller, "stale", connection)
             raise
-        told = {"id": found.id, "caller_id": call.caller.id, "new_answer": answer.text}
+        cipher = self._database.cipher
+        said = sealed_part(answer.text, cipher, "answer", found.id.hex())
+        told = {"id": found.id, "caller_id": call.caller.id, "new_answer": said}
         with self._database.write(shelf=found.approval.shelf) as connection:
             connection.execute(sql.ANSWER_APPROVAL, told)
         return answer
@@ -377,11 +387,7 @@ class Approvals:
         if connection.execute(sql.DECIDE_APPROVAL, decision).rowcount != 1:
             key = {"id": found.id, "caller_id": caller.id}
             row = connection.execute(sql.APPROVAL, key).fetchone()
-            raise (
-                _unknown()
-                if row is None
-                else _decided(to_request(row, self._setting.now()).approval)
-            )
+            raise (_unknown() if row is None else _decided(self._read(row).approval))
 
     def _found(self, id: UUID | str, caller: Principal) -> Request:
         try:
@@ -392,7 +398,7 @@ class Approvals:
             row = connection.execute(sql.APPROVAL, key).fetchone()
         if row is None:
             raise _unknown()
-        return to_request(row, self._setting.now())
+        return self._read(row)
 
     def _scope(self, kind: type[AnyScope], call: Call) -> AnyScope:
         of_agent = TOOLS.get(call.tool) == "agent"
@@ -412,10 +418,10 @@ class Approvals:
     ) -> dict[str, object]:
         """Return the columns of a new request."""
         card = _card(trial, call)
-        digest = call.digest(trial.key)
+        digest = self._keyed(call.digest(trial.key))
         made = [outcome.revision for outcome in trial.outcomes]
         one = made[0] if len(made) == 1 and made[0].action != "clear" else None
-        return {
+        values: dict[str, Any] = {
             "id": self._setting.new_id().bytes,
             "principal_id": call.principal.id,
             "agent_id": call.agent_id,
@@ -429,7 +435,7 @@ class Approvals:
             "source": call.source,
             "call": digest,
             "effect": trial.effect,
-            "waiting": hashlib.sha256(f"{digest} {trial.effect}".encode()).hexdigest(),
+            "waiting": self._keyed(hashlib.sha256(f"{digest} {trial.effect}".encode()).hexdigest()),
             "state": "pending",
             "created_at": from_time(now),
             "expires_at": from_time(now + lasts),
@@ -437,6 +443,17 @@ class Approvals:
             "decided_at": None,
             "answer": None,
         }
+        sealed = {
+            name: sealed_part(values[name], self._database.cipher, name, values["id"].hex())
+            for name in REQUEST_TEXTS
+        }
+        return values | sealed
+
+    def _read(self, row: Row) -> Request:
+        return to_request(row, self._setting.now(), self._database.cipher)
+
+    def _keyed(self, digest: str) -> str:
+        return keyed(bytes.fromhex(digest), self._database.cipher).hex()
 
 
 def _card(trial: Trial, call: Call) -> Card:

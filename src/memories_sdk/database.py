@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol
 
+from memories_sdk.encryption import Cipher
+
 Durability = Literal["full", "process"]
 
 IN_MEMORY: Final = ":memory:"
@@ -71,10 +73,12 @@ class Database(ABC):
     Attributes:
         location: Where it is, without a password.
         timeout: Longest wait for another writer, in seconds.
+        cipher: Seals the texts, where the store has a key.
     """
 
     location: str
     timeout: float
+    cipher: Cipher | None = None
 
     @abstractmethod
     def read(self, *, shelf: str | None = None, snapshot: bool = False) -> Transaction:
@@ -112,6 +116,10 @@ class Database(ABC):
     @abstractmethod
     def copy(self, target: Path) -> None:
         """Copy all of it, at one moment, to a new file, readable by its owner alone."""
+
+    # Empty for an engine on a server, which looks after its own pages.
+    def compact(self) -> None:  # noqa: B027
+        """Give back the room of what was removed, so that nothing of it stays on the device."""
 
     @abstractmethod
     def close(self) -> None:

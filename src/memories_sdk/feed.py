@@ -51,7 +51,8 @@ class Feed:
     def _page(self, connection: Connection, key: str, limit: int) -> list[Revision]:
         since = self._seen.get(key, self._since)
         place: dict[str, object] = {"scope_key": key, "since": since, "limit": limit}
-        return [to_revision(row) for row in connection.execute(sql.NOTICES, place).fetchall()]
+        rows = connection.execute(sql.NOTICES, place).fetchall()
+        return [to_revision(row, None) for row in rows]  # a notice holds no text to be opened
 
     def _shelves(self, connection: Connection) -> Iterator[str]:
         groups = connection.execute(sql.VISIBLE_GROUPS, {"user_id": self._caller.id}).fetchall()

@@ -12,8 +12,18 @@ from uuid6 import UUID
 from memories_sdk import statements as sql
 from memories_sdk.attachments import picture_digest, picture_id
 from memories_sdk.database import Connection
+from memories_sdk.encryption import Cipher
+from memories_sdk.errors import WrongKey
 from memories_sdk.history import image_digest, seal
-from memories_sdk.rows import body_digest, columns, state_digest, to_id, to_memory
+from memories_sdk.rows import (
+    body_digest,
+    columns,
+    keyed,
+    opened_image,
+    state_digest,
+    to_id,
+    to_memory,
+)
 
 Damage = Literal["engine", "reference", "body", "state", "seal", "attachment"]
 
@@ -43,7 +53,7 @@ class Finding:
         return f"{self.damage}: {self.text}"
 
 
-def findings(connection: Connection) -> list[Finding]:
+def findings(connection: Connection, cipher: Cipher | None = None) -> list[Finding]:
     """Return what is not as it was written, engine first; an empty list proves the store.
 
     The chain of a shelf ties each revision to the one before it, so none can be changed or taken
@@ -51,8 +61,8 @@ def findings(connection: Connection) -> list[Finding]:
     """
     return [
         *_engine(connection),
-        *_memories(connection),
-        *_chains(connection),
+        *_memories(connection, cipher),
+        *_chains(connection, cipher),
         *_attachments(connection),
     ]
 
@@ -67,14 +77,19 @@ def _engine(connection: Connection) -> Iterator[Finding]:
         yield Finding("reference", f"Row {row} of {table} refers to nothing in {parent}.")
 
 
-def _memories(connection: Connection) -> Iterator[Finding]:
+def _memories(connection: Connection, cipher: Cipher | None) -> Iterator[Finding]:
     for row in connection.execute(sql.STATES).fetchall():
         *head, content, shelf, digest, after = row
-        memory = to_memory([*head, content])
-        if body_digest(content) != digest or memory.size != len(content.encode()):
+        try:
+            memory = to_memory([*head, content], cipher)
+        except WrongKey:
+            yield Finding("body", f"A text of {head[5]!r} does not open.", shelf, to_id(head[0]))
+            continue
+        body = body_digest(memory.content)
+        if keyed(body, cipher) != digest or memory.size != len(memory.content.encode()):
             text = f"The body of {memory.name!r} changed outside the store."
             yield Finding("body", text, shelf, memory.id)
-        elif after != state_digest(columns(memory), digest):
+        elif after != state_digest(columns(memory), body, cipher):
             text = f"{memory.name!r} is not as its last revision left it."
             yield Finding("state", text, shelf, memory.id)
 
@@ -87,15 +102,27 @@ def _attachments(connection: Connection) -> Iterator[Finding]:
             )
 
 
-def _chains(connection: Connection) -> Iterator[Finding]:
+def _chains(connection: Connection, cipher: Cipher | None) -> Iterator[Finding]:
     shelf, previous = None, b""
     for row in connection.execute(sql.CHAIN):
         seq, *facts, before, content, redacted, after, stored = row
         if facts[1] != shelf:
             shelf, previous = facts[1], b""
-        image = image_digest(before, content) if redacted is None else redacted
+        image = redacted
+        if image is None:
+            image = _image(dict(zip(sql.FACTS[1:], facts, strict=True)), before, content, cipher)
         if seal(previous, facts, image, after) != stored:
             memory_id = None if facts[0] is None else to_id(facts[0])
             text = f"Revision {seq} does not fit the revision before it."
             yield Finding("seal", text, shelf, memory_id, seq)
         previous = stored
+
+
+def _image(
+    facts: dict[str, object], before: str | None, content: str | None, cipher: Cipher | None
+) -> bytes:
+    """Return the digest of a before-image; of one that does not open, none that fits."""
+    try:
+        return keyed(image_digest(*opened_image(facts, before, content, cipher)), cipher)
+    except WrongKey:
+        return b""

@@ -24,6 +24,7 @@ from memories_sdk.history import History
 from memories_sdk.memory import Edit, Memory, Saved, normal_label
 from memories_sdk.principals import Agent, denied, scope_key
 from memories_sdk.reader import ScopeReader, missing_agent
+from memories_sdk.rows import keyed
 from memories_sdk.shelf import Owner, Shelf
 from memories_sdk.visit import Visit
 
@@ -110,7 +111,10 @@ class Once(ScopeReader):
                 None if agent is None else agent.id,
             )
             now = self._setting.now()
-            return Shelf(connection, owner, now, actor=self._actor, source=self._source)
+            cipher = self._setting.database.cipher
+            return Shelf(
+                connection, owner, now, actor=self._actor, source=self._source, cipher=cipher
+            )
 
         return opened
 
@@ -125,7 +129,8 @@ def writes(verb: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
             return verb(self, *args, **kwargs)
         given = signature.bind(self, *args, **kwargs)
         given.apply_defaults()
-        call = Call(self.caller.id, self._once_key, _digest(verb.__name__, given.arguments))
+        digest = _digest(verb.__name__, given.arguments)
+        call = Call(self.caller.id, self._once_key, keyed(digest, self._setting.database.cipher))
 
         def earlier() -> Outcome | None:
             with self._reading() as shelf:

@@ -20,6 +20,7 @@ from memories_sdk.facts import folded
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Write
+from memories_sdk.keys import check_current
 from memories_sdk.memory import (
     Memory,
     MemoryHead,
@@ -452,7 +453,12 @@ class ScopeReader:
             if owner is None or owner[2] != self.principal.id:
                 raise missing_agent(self.agent.name)
         now = self._setting.now()
-        return Shelf(connection, self._owner, now, actor=self._actor, source=self._source)
+        cipher = self._setting.database.cipher
+        if cipher is not None:
+            check_current(connection, cipher)
+        return Shelf(
+            connection, self._owner, now, actor=self._actor, source=self._source, cipher=cipher
+        )
 
     def _shown(self, revisions: Sequence[Revision]) -> Iterator[Revision]:
         """Yield what a scope of these types may see; a reorder names ids alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import SafeUUID
@@ -13,10 +13,12 @@ from uuid6 import UUID
 
 from memories_sdk.attachments import Attachment, AttachmentHead
 from memories_sdk.editor_drafts import EditorDraft
+from memories_sdk.encryption import Cipher
 from memories_sdk.history import Revision, image_digest, seal
 from memories_sdk.memory import Memory, MemoryHead
+from memories_sdk.principals import scope_key
 from memories_sdk.results import Approval
-from memories_sdk.tables import ApprovalRow
+from memories_sdk.tables import REQUEST_TEXTS, ApprovalRow
 
 Row = Sequence[Any]
 Parameters = dict[str, object]
@@ -63,23 +65,49 @@ _OpenHead: Final = _open(MemoryHead)
 _OpenMemory: Final = _open(Memory)
 
 
-def to_head(row: Row) -> MemoryHead:
+def to_head(row: Row, cipher: Cipher | None) -> MemoryHead:
     """Return the head of a memory from a row of `HEAD_COLUMNS`."""
     head = _new(_OpenHead)
     _fill(head, row)
+    if cipher is not None and head.summary:
+        head.summary = cipher.open(head.summary, *place_of(head, "summary"))
     head.__class__ = MemoryHead
     sealed: MemoryHead = head
     return sealed
 
 
-def to_memory(row: Row) -> Memory:
+def to_memory(row: Row, cipher: Cipher | None) -> Memory:
     """Return a memory from a row of `HEAD_COLUMNS`, the body and what else stands there."""
     memory = _new(_OpenMemory)
     _fill(memory, row[:HEAD])
     memory.content = row[HEAD]
+    if cipher is not None:
+        memory.content = cipher.open(memory.content, *place_of(memory, "content"))
+        if memory.summary:
+            memory.summary = cipher.open(memory.summary, *place_of(memory, "summary"))
     memory.__class__ = Memory
     sealed: Memory = memory
     return sealed
+
+
+def place_of(memory: MemoryHead, field: str) -> tuple[str, str, str]:
+    """Return where a sealed text of a memory belongs: no other row can show it."""
+    key = scope_key(principal_id=memory.principal_id, agent_id=memory.agent_id)
+    return field, key, memory.id.hex
+
+
+def sealed_summary(memory: MemoryHead, cipher: Cipher | None) -> str | None:
+    """Return the summary as it is stored."""
+    if cipher is None or not memory.summary:
+        return memory.summary
+    return cipher.seal(memory.summary, *place_of(memory, "summary"))
+
+
+def sealed_content(memory: Memory, cipher: Cipher | None) -> str:
+    """Return the body as it is stored."""
+    if cipher is None:
+        return memory.content
+    return cipher.seal(memory.content, *place_of(memory, "content"))
 
 
 def _fill(head: Any, row: Row) -> None:  # noqa: ANN401
@@ -165,7 +193,12 @@ def body_digest(content: str) -> bytes:
     return hashlib.sha256(content.encode()).digest()
 
 
-def state_digest(values: Parameters, body: bytes) -> bytes:
+def keyed(digest: bytes, cipher: Cipher | None) -> bytes:
+    """Return a digest as it is stored: keyed where texts are sealed."""
+    return digest if cipher is None else cipher.keyed(digest)
+
+
+def state_digest(values: Parameters, body: bytes, cipher: Cipher | None = None) -> bytes:
     """Return the SHA-256 of all that a version is, from its `columns`, its place excepted.
 
     The place may change without a revision of its own, when another memory is moved.
@@ -174,7 +207,7 @@ def state_digest(values: Parameters, body: bytes) -> bytes:
     if values["untrusted"]:
         lasting["untrusted"] = 1  # only then: what was sealed before there was the mark still holds
     written = _written(lasting)
-    return hashlib.sha256(written.encode() + b"\0" + body).digest()
+    return keyed(hashlib.sha256(written.encode() + b"\0" + body).digest(), cipher)
 
 
 _LASTING: Final = (
@@ -191,26 +224,72 @@ _written: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 
 
 def to_entry(
-    facts: Parameters, before: Mapping[str, object], after: bytes | None, previous: bytes
+    facts: Parameters,
+    before: Mapping[str, object],
+    after: bytes | None,
+    previous: bytes,
+    cipher: Cipher | None = None,
 ) -> dict[str, Any]:
     """Return the columns of a revision: its facts, its before-image, and its seal."""
     rest = {name: value for name, value in before.items() if name != "content"}
     image = _image(rest) if rest else None
     content = before.get("content")
     body = content if isinstance(content, str) else None
+    digest = keyed(image_digest(image, body), cipher)
+    if cipher is not None:
+        image, body = sealed_image(facts, image, body, cipher)
     return facts | {
         "before": image,
         "before_content": body,
         "after": after,
         "redacted": None,
-        "seal": seal(previous, list(facts.values()), image_digest(image, body), after),
+        "seal": seal(previous, list(facts.values()), digest, after),
     }
 
 
-def to_revision(row: Row) -> Revision:
+def sealed_image(
+    facts: Mapping[str, object], before: str | None, content: str | None, cipher: Cipher
+) -> tuple[str | None, str | None]:
+    """Return a before-image as it is stored, bound to the revision of these facts."""
+    place = _place_in_history(facts)
+    return (
+        None if before is None else cipher.seal(before, "before", *place),
+        None if content is None else cipher.seal(content, "before content", *place),
+    )
+
+
+def opened_image(
+    facts: Mapping[str, object], before: str | None, content: str | None, cipher: Cipher | None
+) -> tuple[str | None, str | None]:
+    """Return a before-image as it was before it was stored."""
+    if cipher is None:
+        return before, content
+    place = _place_in_history(facts)
+    return (
+        None if before is None else cipher.open(before, "before", *place),
+        None if content is None else cipher.open(content, "before content", *place),
+    )
+
+
+def _place_in_history(facts: Mapping[str, object]) -> tuple[str, ...]:
+    id = facts["memory_id"]
+    return (
+        str(facts["scope_key"]),
+        id.hex() if isinstance(id, bytes) else "",
+        str(facts["version"]),
+        str(facts["action"]),
+        str(facts["at"]),
+    )
+
+
+def to_revision(row: Row, cipher: Cipher | None) -> Revision:
     """Return a revision from a row of `REVISION_COLUMNS`."""
     seq, memory_id, shelf, action, actor, source, at, version, type_, name, *kept = row
     before, content, redacted, part_of, undoes = kept
+    if cipher is not None:
+        facts = {"memory_id": memory_id, "scope_key": shelf}
+        facts |= {"version": version, "action": action, "at": at}
+        before, content = opened_image(facts, before, content, cipher)
     image: dict[str, object] = json.loads(before) if before else {}
     if isinstance(tags := image.get("tags"), list):
         image["tags"] = tuple(tags)
@@ -249,9 +328,10 @@ def to_attachment(row: Row) -> Attachment:
     return Attachment(to_id(id), name, media_type, size, to_time(created), bytes(content))
 
 
-def to_draft(row: Row) -> EditorDraft:
-    """Return an unsaved text from a row of `DRAFT_COLUMNS`."""
+def to_draft(row: Row, opened: Callable[[str, str], str]) -> EditorDraft:
+    """Return an unsaved text from a row of `DRAFT_COLUMNS`; `opened` reads its fields."""
     key, memory_id, version, fields, kept = row
+    fields = opened(key, fields)
     typed = json.loads(fields)
     return EditorDraft(
         key=key,
@@ -287,9 +367,25 @@ class Request(NamedTuple):
     effect: str
 
 
-def to_request(row: Row, now: datetime) -> Request:
+EMPTIED: Final = (None, "", "{}")
+"""What stands there when nothing is kept any more."""
+
+
+def sealed_part(value: str | None, cipher: Cipher | None, *place: str) -> str | None:
+    """Return a part of a request as it is stored."""
+    return value if cipher is None or value in EMPTIED else cipher.seal(str(value), *place)
+
+
+def opened_part(value: str | None, cipher: Cipher | None, *place: str) -> str | None:
+    """Return a part of a request as it was before it was stored."""
+    return value if cipher is None or value in EMPTIED else cipher.open(str(value), *place)
+
+
+def to_request(row: Row, now: datetime, cipher: Cipher | None) -> Request:
     """Return a request from a row of the approvals; one whose time is over is expired."""
     value = dict(zip(ApprovalRow.model_fields, row, strict=True))
+    for name in REQUEST_TEXTS:
+        value[name] = opened_part(value[name], cipher, name, bytes(value["id"]).hex())
     expires = to_time(value["expires_at"])
     late = value["state"] == "pending" and expires <= now
     approval = Approval(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from uuid6 import UUID
@@ -14,6 +15,7 @@ from memories_sdk import statements as sql
 from memories_sdk.attachments import Attachment, AttachmentHead, picture_id, referred_to
 from memories_sdk.database import Connection
 from memories_sdk.editor_drafts import EditorDraft
+from memories_sdk.encryption import Cipher
 from memories_sdk.history import Action, Revision, image_digest
 from memories_sdk.memory import Memory, MemoryHead, byte_size
 from memories_sdk.past import Step
@@ -25,6 +27,11 @@ from memories_sdk.rows import (
     columns,
     from_time,
     image,
+    keyed,
+    opened_image,
+    sealed_content,
+    sealed_image,
+    sealed_summary,
     state_digest,
     to_attachment,
     to_attachment_head,
@@ -80,8 +87,10 @@ class Shelf:
         *,
         actor: str,
         source: str | None,
+        cipher: Cipher | None = None,
     ) -> None:
         self._connection = connection
+        self._cipher = cipher
         self._owner = owner
         self._key: Parameters = {"scope_key": owner.key, "now": from_time(now)}
         self._actor = actor
@@ -159,25 +168,25 @@ class Shelf:
     def everything(self, types: Sequence[str] = ()) -> list[Stored]:
         """Return the memories of these types, or of all, with their bodies, in list order."""
         rows = self._all(sql.everything(len(types)), **_numbered(types))
-        return [Stored(to_memory(row), row[-1]) for row in rows]
+        return [Stored(to_memory(row, self._cipher), row[-1]) for row in rows]
 
     def recent(self, types: Sequence[str], limit: int, skipped: int) -> list[Memory]:
         """Return memories of these types, last changed first; a limit of -1 means all."""
         place: Parameters = {"limit": limit, "skipped": skipped}
         rows = self._all(sql.recent(len(types)), **_numbered(types), **place)
-        return [to_memory(row) for row in rows]
+        return [to_memory(row, self._cipher) for row in rows]
 
     def heads(self, types: Sequence[str], limit: int, after: Place | None) -> list[MemoryHead]:
         """Return at most `limit` heads of these types behind a place, in list order."""
         statement = sql.listing(len(types), after=after is not None)
         rows = self._all(statement, limit=limit, **_numbered(types), **_behind(after))
-        return [to_head(row) for row in rows]
+        return [to_head(row, self._cipher) for row in rows]
 
     def page(self, types: Sequence[str], limit: int, after: Place | None) -> list[Memory]:
         """Return at most `limit` memories with their bodies behind a place, in list order."""
         statement = sql.reading(len(types), after=after is not None)
         rows = self._all(statement, limit=limit, **_numbered(types), **_behind(after))
-        return [to_memory(row) for row in rows]
+        return [to_memory(row, self._cipher) for row in rows]
 
     def counts(self, types: Sequence[str]) -> dict[str, int]:
         """Return how many memories there are of each of these types, where there are any."""
@@ -248,7 +257,7 @@ class Shelf:
     ) -> None:
         if after is not None:
             overwritten = {} if before is None else image(before, after)
-            digest = state_digest(columns(after), body_digest(after.content))
+            digest = state_digest(columns(after), body_digest(after.content), self._cipher)
             named = before is None or (before.name, before.type) != (after.name, after.type)
             self._record(action, after, overwritten, digest, named=named)
         elif before is not None:
@@ -265,12 +274,21 @@ class Shelf:
             "agent_id": self._owner.agent_id,
             "created_at": from_time(memory.created_at),
         }
-        row = self._connection.execute(sql.INSERT, parameters).lastrowid
         digest = body_digest(memory.content)
-        body = {"row": row, "content": memory.content, "sha256": digest}
-        self._connection.execute(sql.INSERT_BODY, body)
+        after = state_digest(parameters, digest, self._cipher)
+        parameters["summary"] = sealed_summary(memory, self._cipher)
+        row = self._connection.execute(sql.INSERT, parameters).lastrowid
+        self._put_body(sql.INSERT_BODY, row, memory, digest)
         self._grow(1, memory.size)
-        return state_digest(parameters, digest)
+        return after
+
+    def _put_body(self, statement: str, row: int | None, memory: Memory, digest: bytes) -> None:
+        body = {
+            "row": row,
+            "content": sealed_content(memory, self._cipher),
+            "sha256": keyed(digest, self._cipher),
+        }
+        self._connection.execute(statement, body)
 
     def new(self, id: UUID, name: str, type: str) -> Memory:
         """Return an empty memory for the end of the list, not stored yet."""
@@ -315,16 +333,17 @@ class Shelf:
         values = columns(new)
         before = image(old.memory, new)
         stays = before.keys().isdisjoint(PLACED)
+        digest = body_digest(new.content)
+        after = state_digest(values, digest, self._cipher)
         parameters = {f"new_{name}": value for name, value in values.items()}
+        parameters["new_summary"] = sealed_summary(new, self._cipher)
         parameters |= {"scope_key": self._owner.key, "row": old.row}
         self._connection.execute(sql.UPDATE_IN_PLACE if stays else sql.UPDATE, parameters)
-        digest = body_digest(new.content)
         if "content" in before:
-            body = {"row": old.row, "content": new.content, "sha256": digest}
-            self._connection.execute(sql.UPDATE_BODY, body)
+            self._put_body(sql.UPDATE_BODY, old.row, new, digest)
         self._grow(0, new.size - old.memory.size)
         named = not before.keys().isdisjoint(NAMING)
-        self._record(action, new, before, state_digest(values, digest), named=named)
+        self._record(action, new, before, after, named=named)
         return new
 
     def remove(self, stored: Stored, action: Action = "delete") -> None:
@@ -353,7 +372,7 @@ class Shelf:
             "order": stored.memory.order,
             "next": following[0].hex() if following else None,
         }
-        after = state_digest(columns(moved), body_digest(moved.content))
+        after = state_digest(columns(moved), body_digest(moved.content), self._cipher)
         self._record("move", moved, before, after)
         return moved
 
@@ -379,7 +398,7 @@ class Shelf:
         word_index.erase(self._connection, self._owner.key)
         stored_vectors.erase(self._connection, self._owner.key)
         count = 0
-        for seq, before, content, redacted in self._all(sql.IMAGES):
+        for facts, before, content, redacted in self._images():
             fields = json.loads(before) if before else {}
             marked = {name: _marked(value, text, mark) for name, value in fields.items()}
             new_content = content and content.replace(text, mark)
@@ -387,17 +406,25 @@ class Shelf:
                 continue
             count += 1
             new_before = json.dumps(marked, ensure_ascii=False) if before else None
-            digest = redacted or image_digest(before, content)
-            self._rewrite(seq, new_before, new_content, digest)
+            digest = redacted or keyed(image_digest(before, content), self._cipher)
+            self._rewrite(facts, new_before, new_content, digest)
         for statement in sql.FORGET_REQUESTS:
             self._connection.execute(statement, self._key)
         return count
 
     def empty(self, seqs: Collection[int]) -> None:
         """Forget the before-images of these revisions; their seals still hold."""
-        for seq, before, content, redacted in self._all(sql.IMAGES):
-            if seq in seqs:
-                self._rewrite(seq, None, None, redacted or image_digest(before, content))
+        for facts, before, content, redacted in self._images():
+            if facts["seq"] in seqs:
+                digest = redacted or keyed(image_digest(before, content), self._cipher)
+                self._rewrite(facts, None, None, digest)
+
+    def _images(self) -> Iterator[tuple[Parameters, str | None, str | None, bytes | None]]:
+        """Yield the facts of each revision that keeps something, its image, and what it was."""
+        for row in self._all(sql.IMAGES):
+            facts = dict(zip(sql.FACTS, row, strict=False))
+            before, content, redacted = row[len(sql.FACTS) :]
+            yield facts, *opened_image(facts, before, content, self._cipher), redacted
 
     def went_to(self, id: UUID) -> str | None:
         """Return the key of the shelf on which that memory arrived last, or None."""
@@ -441,7 +468,12 @@ class Shelf:
 
     def referred_to(self) -> set[UUID]:
         """Return the ids of the pictures that some text of the shelf names, past ones too."""
-        return referred_to(row[0] for each in sql.REFERRING for row in self._all(each))
+        if self._cipher is None:
+            return referred_to(row[0] for each in sql.REFERRING for row in self._all(each))
+        texts = [stored.memory.content for stored in self.everything()]
+        texts += [content for _, _, content, _ in self._images() if content is not None]
+        texts += [fields for _, _, fields in self._all_drafts()]
+        return referred_to(texts)
 
     def keep_draft(self, caller_id: int, draft: EditorDraft, fields: Mapping[str, object]) -> None:
         """Keep an unsaved text, in place of the one with its key."""
@@ -451,14 +483,15 @@ class Shelf:
             "key": draft.key,
             "memory_id": memory_id,
             "version": draft.version,
-            "fields": json.dumps(fields, ensure_ascii=False),
+            "fields": self._sealed_draft(caller_id, draft.key, fields),
             "kept_at": self._key["now"],
         }
         self._connection.execute(sql.KEEP_DRAFT, self._key | row)
 
     def drafts(self, caller_id: int) -> list[EditorDraft]:
         """Return somebody's unsaved texts, the last kept first."""
-        return [to_draft(row) for row in self._all(sql.DRAFTS, caller_id=caller_id)]
+        rows = self._all(sql.DRAFTS, caller_id=caller_id)
+        return [to_draft(row, partial(self._opened_draft, caller_id)) for row in rows]
 
     def drop_draft(self, caller_id: int, key: str) -> None:
         """Forget an unsaved text."""
@@ -467,7 +500,7 @@ class Shelf:
     def blot_drafts(self, text: str, mark: str) -> int:
         """Put `mark` for `text` in everybody's unsaved texts; return in how many it stood."""
         count = 0
-        for caller_id, key, fields in self._all(sql.ALL_DRAFTS):
+        for caller_id, key, fields in self._all_drafts():
             known = json.loads(fields)
             marked = {name: _marked(value, text, mark) for name, value in known.items()}
             if marked != known:
@@ -475,19 +508,38 @@ class Shelf:
                 new: Parameters = {
                     "caller_id": caller_id,
                     "at_key": key,
-                    "new_fields": json.dumps(marked, ensure_ascii=False),
+                    "new_fields": self._sealed_draft(caller_id, key, marked),
                 }
                 self._connection.execute(sql.REWRITE_DRAFT, self._key | new)
         return count
+
+    def _all_drafts(self) -> Iterator[tuple[int, str, str]]:
+        for caller_id, key, fields in self._all(sql.ALL_DRAFTS):
+            yield caller_id, key, self._opened_draft(caller_id, key, fields)
+
+    def _sealed_draft(self, caller_id: int, key: str, fields: Mapping[str, object]) -> str:
+        text = json.dumps(fields, ensure_ascii=False)
+        if self._cipher is None:
+            return text
+        return self._cipher.seal(text, "draft", self._owner.key, str(caller_id), key)
+
+    def _opened_draft(self, caller_id: int, key: str, fields: str) -> str:
+        if self._cipher is None:
+            return fields
+        return self._cipher.open(fields, "draft", self._owner.key, str(caller_id), key)
 
     def note(self, action: Action, facts: Mapping[str, object]) -> None:
         """Append a revision of the shelf itself."""
         self._record(action, None, facts, None)
 
-    def _rewrite(self, seq: int, before: str | None, content: str | None, redacted: bytes) -> None:
+    def _rewrite(
+        self, facts: Parameters, before: str | None, content: str | None, redacted: bytes
+    ) -> None:
+        if self._cipher is not None:
+            before, content = sealed_image(facts, before, content, self._cipher)
         parameters: Parameters = {
             "scope_key": self._owner.key,
-            "at_seq": seq,
+            "at_seq": facts["seq"],
             "new_before": before,
             "new_before_content": content,
             "new_redacted": redacted,
@@ -500,13 +552,13 @@ class Shelf:
 
     def _one(self, statement: str, **parameters: object) -> Stored | None:
         row = self._connection.execute(statement, self._key | parameters).fetchone()
-        return None if row is None else Stored(to_memory(row), row[-1])
+        return None if row is None else Stored(to_memory(row, self._cipher), row[-1])
 
     def _all(self, statement: str, **parameters: object) -> list[Any]:
         return self._connection.execute(statement, self._key | parameters).fetchall()
 
     def _revisions(self, statement: str, **parameters: object) -> list[Revision]:
-        return [to_revision(row) for row in self._all(statement, **parameters)]
+        return [to_revision(row, self._cipher) for row in self._all(statement, **parameters)]
 
     def _record(
         self,
@@ -529,7 +581,7 @@ class Shelf:
             "type": None if memory is None else memory.type,
             "name": None if memory is None else memory.name,
         }
-        entry = to_entry(facts, before, after, self._previous_seal())
+        entry = to_entry(facts, before, after, self._previous_seal(), self._cipher)
         entry |= {"part_of": self._first, "undoes": self.undoing, "named": 1 if named else None}
         seq = self._connection.execute(sql.INSERT_REVISION, entry).lastrowid
         self._seal = entry["seal"]

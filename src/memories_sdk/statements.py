@@ -29,7 +29,7 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from memories_sdk.history import ENDINGS
 from memories_sdk.memory import MemoryHead
-from memories_sdk.tables import metadata
+from memories_sdk.tables import REQUEST_TEXTS, metadata
 from memories_sdk.wording import compiled
 
 LAST_SEQ: Final = 2**63 - 1
@@ -42,6 +42,7 @@ bodies = metadata.tables["memory_bodies"]
 revisions = metadata.tables["memory_revisions"]
 shelves = metadata.tables["shelves"]
 operations = metadata.tables["memory_operations"]
+keys = metadata.tables["memory_keys"]
 attachments = metadata.tables["attachments"]
 drafts = metadata.tables["drafts"]
 tokens = metadata.tables["tokens"]
@@ -256,11 +257,8 @@ STATES: Final = compiled(
         .scalar_subquery(),
     ).join(bodies, bodies.c.row == memories.c.row)
 )
-CHAIN: Final = compiled(
-    select(*(revisions.c[name] for name in (*FACTS, *_IMAGE, "after", "seal"))).order_by(
-        revisions.c.scope_key, revisions.c.seq
-    )
-)
+_link = select(*(revisions.c[name] for name in (*FACTS, *_IMAGE, "after", "seal")))
+CHAIN: Final = compiled(_link.order_by(revisions.c.scope_key, revisions.c.seq))
 WRITES: Final = compiled(
     select(revisions.c.at)
     .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.part_of.is_(None))
@@ -338,7 +336,7 @@ PARTS: Final = compiled(
     .order_by(revisions.c.seq.desc())
 )
 IMAGES: Final = compiled(
-    select(revisions.c.seq, *(revisions.c[name] for name in _IMAGE)).where(
+    select(*(revisions.c[name] for name in (*FACTS, *_IMAGE))).where(
         _mine, or_(revisions.c.before.is_not(None), revisions.c.before_content.is_not(None))
     )
 )
@@ -454,6 +452,54 @@ REWRITE_DRAFT: Final = compiled(
     update(drafts)
     .values(fields=bindparam("new_fields"))
     .where(_drafted, drafts.c.key == bindparam("at_key"))
+)
+
+KEY: Final = compiled(select(keys.c.salt, keys.c.kept).where(keys.c.id == literal_column("1")))
+SET_KEY: Final = compiled(
+    insert_or_leave(keys)
+    .values(id=literal_column("1"), salt=bindparam("salt"), kept=bindparam("kept"))
+    .on_conflict_do_update(
+        index_elements=["id"], set_={"salt": bindparam("salt"), "kept": bindparam("kept")}
+    )
+)
+ANY_REVISION: Final = compiled(select(revisions.c.seq).limit(literal_column("1")).offset(_NONE))
+# Those that follow read and write all shelves: a store gets another key as a whole.
+ALL_ROWS: Final = compiled(select(memories.c.row))
+ALL_SHELVES: Final = compiled(select(revisions.c.scope_key).distinct())
+ALL_SEQS: Final = compiled(select(revisions.c.seq).order_by(revisions.c.scope_key, revisions.c.seq))
+WHOLE_ROW: Final = compiled(_whole.where(memories.c.row == bindparam("row")))
+UPDATE_SUMMARY: Final = compiled(
+    update(memories)
+    .values(summary=bindparam("new_summary"))
+    .where(memories.c.row == bindparam("row"))
+)
+LINK: Final = compiled(_link.where(revisions.c.seq == bindparam("seq")))
+UPDATE_LINK: Final = compiled(
+    update(revisions)
+    .values({name: bindparam(f"new_{name}") for name in (*_IMAGE, "after", "seal")})
+    .where(revisions.c.seq == bindparam("at_seq"))
+)
+_RESEALED: Final = (*REQUEST_TEXTS, "call", "waiting")
+EVERY_REQUEST: Final = compiled(select(approvals.c.id, *(approvals.c[name] for name in _RESEALED)))
+RESEAL_REQUEST: Final = compiled(
+    update(approvals)
+    .values({name: bindparam(f"new_{name}") for name in _RESEALED})
+    .where(approvals.c.id == bindparam("at_id"))
+)
+EVERY_OPERATION: Final = compiled(
+    select(*(operations.c[name] for name in ("scope_key", "caller", "key", "request")))
+)
+RESEAL_OPERATION: Final = compiled(
+    update(operations)
+    .values(request=bindparam("new_request"))
+    .where(
+        operations.c.scope_key == bindparam("scope_key"),
+        operations.c.caller == bindparam("at_caller"),
+        operations.c.key == bindparam("at_key"),
+    )
+)
+EVERY_DRAFT: Final = compiled(
+    select(drafts.c.caller_id, drafts.c.scope_key, drafts.c.key, drafts.c.fields)
 )
 
 PRINCIPAL: Final = compiled(

@@ -25,6 +25,7 @@ from memories_sdk.history import History
 from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
 from memories_sdk.integrity import Finding, findings
+from memories_sdk.keys import rekey, unlock
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary, normal_label, normal_name
 from memories_sdk.principals import (
     ROLES,
@@ -63,6 +64,9 @@ class MemoryStore:
     Args:
         location: A path, `":memory:"`, or a URL `sqlite:///…`. Left out: `$MEMORIES_URL`, else
             `memories.db` in the user's data folder.
+        key: 32 bytes that seal bodies and summaries, past ones and unsaved ones too. Names, types,
+            tags, pictures, sizes, times and who acted stay readable. Without the key the texts
+            are lost.
         durability: `"full"` waits until each commit is on the device; `"process"` is several
             times faster for single saves, survives a crash of the program, and may lose the last
             saves when the power goes.
@@ -79,12 +83,14 @@ class MemoryStore:
         StoreUnavailable: The place cannot be opened, or its engine is not supported.
         StoreDamaged: The file is no intact database.
         SchemaMismatch: A newer release, or another program, made its tables.
+        WrongKey: The store is encrypted with another key, or is not encrypted.
     """
 
     def __init__(
         self,
         location: str | os.PathLike[str] | None = None,
         *,
+        key: bytes | None = None,
         durability: Durability = "full",
         timeout: float = 30.0,
         vocabularies: Sequence[Vocabulary] = (DOCUMENTS, FACTS),
@@ -106,11 +112,22 @@ class MemoryStore:
                 field="timeout",
                 suggestion="Leave it out for 30 seconds.",
             )
+        if key is not None and embedder is not None:
+            raise InvalidInput(
+                "An encrypted store takes no embedder.",
+                field="embedder",
+                suggestion="Vectors lie beside the texts, which can be guessed from them.",
+            )
         # Refused after the opening, they would leave a file and an open connection behind.
         types = _distinct(vocabularies)
         insight = None if embedder is None else Insight.of(embedder, meaning)
         self.plugins = Plugins()
         self._database = opened(_path(location), timeout=timeout, durability=durability)
+        try:
+            unlock(self._database, key)
+        except BaseException:
+            self._database.close()
+            raise
         self._setting = Setting(
             self._database,
             clock or _utc_now,
@@ -222,7 +239,28 @@ class MemoryStore:
         revisions of each shelf.
         """
         with self._database.read(snapshot=True) as connection:
-            return findings(connection)
+            return findings(connection, self._database.cipher)
+
+    def rekey(self, key: bytes) -> None:
+        """Encrypt the store with this key from now on: all its texts, or nothing.
+
+        Copies made before keep what they had. Close the store everywhere else first: a program
+        that has it open is refused from then on, but one that knew no key would write plainly.
+
+        Args:
+            key: 32 bytes; see the class.
+
+        Raises:
+            InvalidInput: The key is not 32 bytes.
+            StoreDamaged: Something is not as it was written.
+        """
+        if self._setting.insight is not None:
+            raise InvalidInput(
+                "An encrypted store takes no embedder.",
+                field="key",
+                suggestion="Open it without one first: texts can be guessed from vectors.",
+            )
+        rekey(self._database, key)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the store to a new file, of one moment, while others go on writing.

@@ -210,6 +210,15 @@ class ShelfRow(Table, table=True):
     enabled: int
 
 
+class KeyRow(Table, table=True):
+    """The one row of an encrypted store: what its keys are derived with, and what proves them."""
+
+    __tablename__ = "memory_keys"
+    id: int = Field(primary_key=True)
+    salt: bytes = Field(sa_type=LargeBinary)
+    kept: bytes = Field(sa_type=LargeBinary)
+
+
 class AttachmentRow(Table, table=True):
     """A picture that bodies of one shelf refer to; its id comes from its bytes."""
 
@@ -274,6 +283,10 @@ class ApprovalRow(Table, table=True):
     decided_by: str | None = Field(default=None, sa_type=Text)
     decided_at: int | None = None
     answer: str | None = Field(default=None, sa_type=Text)
+
+
+REQUEST_TEXTS: Final = ("arguments", "preview", "effect", "answer")
+"""The columns of a request that tell of bodies and summaries."""
 
 
 class VectorRow(Table, table=True):

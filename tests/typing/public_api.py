@@ -56,6 +56,7 @@ def opening() -> None:
         assert_type(store.changes(acting_as=store.principals.user("a"), since=3, limit=9), History)
         assert_type(next(store.watch(acting_as=store.principals.user("a"))), History)
         assert_type(store.verify(), list[Finding])
+        store.rekey(bytes(32))
         assert_type(store.backup("copy.db"), None)
         assert_type(store.close(), None)
     assert_type((DOCUMENTS, FACTS), tuple[Vocabulary, Vocabulary])

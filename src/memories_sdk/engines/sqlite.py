@@ -112,6 +112,11 @@ class SqliteDatabase(Database):
             raise
         _sync_directory(target.parent)
 
+    def compact(self) -> None:
+        """Write the file anew: pages that were freed long ago may hold texts of then."""
+        with SqliteTransaction(self, (), ("PRAGMA wal_checkpoint(TRUNCATE)",)) as connection:
+            connection.execute("VACUUM")
+
     def close(self) -> None:
         """Close all connections; those lent out at the moment close when they come back."""
         self._closed = True

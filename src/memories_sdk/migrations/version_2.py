@@ -16,6 +16,7 @@ def upgrade(op: Operations) -> None:
     _queue_approvals(op)
     _keep_vectors(op)
     _issue_tokens(op)
+    _keep_keys(op)
 
 
 def _index_history(op: Operations) -> None:
@@ -82,6 +83,16 @@ def _keep_pictures_by_shelf(op: Operations) -> None:
         sa.Column("content", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("scope_key", "id", name="pk_attachments"),
+    )
+
+
+def _keep_keys(op: Operations) -> None:
+    op.create_table(
+        "memory_keys",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("salt", sa.LargeBinary(), nullable=False),
+        sa.Column("kept", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_memory_keys"),
     )
 
 

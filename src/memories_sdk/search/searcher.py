@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import bindparam, select
 
 from memories_sdk.database import Connection, Database
+from memories_sdk.encryption import Cipher
 from memories_sdk.errors import StoreBusy, StoreReadOnly
 from memories_sdk.memory import Memory
 from memories_sdk.rows import Row, to_memory
@@ -105,6 +106,8 @@ class Searcher:
 
     def prepare(self, scope_key: str) -> None:
         """Bring the index of a large shelf up to date, unless nobody may write just now."""
+        if self._database.cipher is not None:
+            return  # an index on disk would hold the words of texts that are sealed
         if self._vectors is not None:
             self._vectors.prepare(scope_key)
         with self._database.read(snapshot=True) as connection:
@@ -143,7 +146,7 @@ class Searcher:
                 found = large.all() if all_matching else large.best()
                 return Ranking(found, large.weights, meaning)
             # Large, never indexed, and nobody may write: correct, if slow the first time.
-            catalogue = self._keep(scope_key, _read(connection, scope_key, None))
+            catalogue = self._keep(scope_key, self._read(connection, scope_key, None))
         found = catalogue.ranked(
             query,
             lambda entry: wanted.passes(entry.type, entry.tags, entry.expires),
@@ -168,7 +171,9 @@ class Searcher:
         rows = in_order(connection, scores)
         start = 0 if after is None else _behind(connection, rows, scores, after)
         page = [
-            hit(memory_at(connection, scope_key, row), scores[row], ranking.weights, query.pieces)
+            hit(
+                self._memory(connection, scope_key, row), scores[row], ranking.weights, query.pieces
+            )
             for row in rows[start : start + limit]
         ]
         more = start + limit < len(rows)
@@ -198,7 +203,7 @@ class Searcher:
         return pack(
             (
                 Chosen(
-                    memory_at(connection, scope_key, row),
+                    self._memory(connection, scope_key, row),
                     scores.get(row, 0.0),
                     ranking.meaning.near.of(row),
                 )
@@ -226,6 +231,8 @@ class Searcher:
                 self._kept.move_to_end(scope_key)
         if kept is not None and kept.seq == seq:
             return kept
+        if self._database.cipher is not None:
+            return self._keep(scope_key, self._read(connection, scope_key, kept))
         indexed = word_index.state(connection, scope_key)
         if indexed is not None and indexed.seq == seq and indexed.memories > SMALL:
             return None
@@ -233,7 +240,15 @@ class Searcher:
         count, size = connection.execute(_MEASURE, measure).fetchone()
         if count > SMALL or (size or 0) > SMALL_BYTES:
             return None
-        return self._keep(scope_key, _read(connection, scope_key, kept))
+        return self._keep(scope_key, self._read(connection, scope_key, kept))
+
+    def _memory(self, connection: Connection, scope_key: str, row: int) -> Memory:
+        """Return the memory in a row that was found in the same transaction."""
+        key = {"scope_key": scope_key, "row": row}
+        return to_memory(connection.execute(_WHOLE, key).fetchone(), self._database.cipher)
+
+    def _read(self, connection: Connection, scope_key: str, old: Catalogue | None) -> Catalogue:
+        return _read(connection, scope_key, old, self._database.cipher)
 
     def _keep(self, scope_key: str, catalogue: Catalogue) -> Catalogue:
         with self._lock:
@@ -281,12 +296,6 @@ def pinned(connection: Connection, scope_key: str, wanted: Filter) -> list[int]:
     ]
 
 
-def memory_at(connection: Connection, scope_key: str, row: int) -> Memory:
-    """Return the memory in a row that was found in the same transaction."""
-    key = {"scope_key": scope_key, "row": row}
-    return to_memory(connection.execute(_WHOLE, key).fetchone())
-
-
 def _behind(
     connection: Connection,
     rows: Sequence[int],
@@ -308,13 +317,16 @@ def _by_place(connection: Connection, rows: list[int]) -> Sequence[int]:
     return [row for (row,) in connection.execute(_PLACES, key).fetchall()]
 
 
-def _read(connection: Connection, scope_key: str, old: Catalogue | None) -> Catalogue:
+def _read(
+    connection: Connection, scope_key: str, old: Catalogue | None, cipher: Cipher | None
+) -> Catalogue:
     """Read a shelf; only what changed since `old` is analysed again."""
     known = {} if old is None else {(each.key, each.version): each for each in old.entries}
     seq = word_index.last_change(connection, scope_key)
     rows = connection.execute(_HEADS, {"scope_key": scope_key}).fetchall()
     missing = [row[1] for row in rows if (row[1], row[2]) not in known]
-    fresh = {text.id: text.analysed for text in word_index.texts(connection, scope_key, missing)}
+    texts = word_index.texts(connection, scope_key, missing, cipher)
+    fresh = {text.id: text.analysed for text in texts}
     return Catalogue(
         (
             _entry(row, fresh[row[1]] if row[1] in fresh else known[row[1], row[2]].analysed)

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import bindparam, insert
 
 from memories_sdk.database import Connection, Database
+from memories_sdk.encryption import Cipher
 from memories_sdk.search import analysis, ranking
 from memories_sdk.search.entries import entries
 from memories_sdk.search.ranking import Analysed
@@ -122,13 +123,20 @@ def stale(connection: Connection, scope_key: str, indexed: Indexed) -> list[byte
     return [id for (id,) in connection.execute(_ALL_STALE, key).fetchall()]
 
 
-def texts(connection: Connection, scope_key: str, ids: Iterable[bytes]) -> list[Text]:
+def texts(
+    connection: Connection, scope_key: str, ids: Iterable[bytes], cipher: Cipher | None = None
+) -> list[Text]:
     """Read and analyse those of these memories that are there."""
     found = []
     for id in ids:
         row = connection.execute(_READ, {"scope_key": scope_key, "id": id}).fetchone()
         if row is not None:
-            found.append(Text(row[0], row[1], analysed(*row[2:])))
+            name, summary, derived, tags, content = row[2:]
+            if cipher is not None:
+                place = (scope_key, id.hex())
+                content = cipher.open(content, "content", *place)
+                summary = summary and cipher.open(summary, "summary", *place)
+            found.append(Text(row[0], row[1], analysed(name, summary, derived, tags, content)))
     return found
 
 
