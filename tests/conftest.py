@@ -13,12 +13,17 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from memories_sdk import MemoryStore, Principal
 
 ROOT = Path(__file__).parent.parent
 REQUIRE_ALL = bool(os.environ.get("MEMORIES_REQUIRE_ALL"))
+
+SERVERS = {"postgresql": "MEMORIES_TEST_POSTGRES", "mariadb": "MEMORIES_TEST_MYSQL"}
+"""Engines on a server, with the variable that holds the URL of a database of an empty server."""
+EMBEDDED = ("sqlite-file", "sqlite-memory")
+ENGINES = (*EMBEDDED, *(name for name, variable in SERVERS.items() if os.environ.get(variable)))
 
 # A deadline would fail a good test on a busy machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -33,11 +38,78 @@ class MakeStore(Protocol):
         ...
 
 
+class Places:
+    """Databases on one server for the stores of one test at a time, emptied for the next."""
+
+    def __init__(self, engine: str, url: str) -> None:
+        from sqlalchemy import create_engine  # noqa: PLC0415 -- as MemoryStore below
+
+        self.url = url
+        self.postgresql = engine == "postgresql"
+        driver = "postgresql+psycopg" if self.postgresql else "mysql+pymysql"
+        plain = f"{driver}://{url.partition('://')[2]}"
+        self.engine = create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=1)
+        self.made: list[str] = []
+        self.taken: dict[str, str] = {}
+
+    def run(self, *statements: str) -> None:
+        """Run statements beside the stores."""
+        with self.engine.connect() as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+
+    def named(self, name: str) -> str:
+        """Return the URL of the store of that name."""
+        if name not in self.taken:
+            place = len(self.taken)
+            if place == len(self.made):
+                self.made.append(f"memories_{os.getpid()}_{place}")
+                kind = "SCHEMA" if self.postgresql else "DATABASE"
+                self.run(f"CREATE {kind} {self.made[place]}")
+            self.taken[name] = self.made[place]
+        if self.postgresql:
+            return f"{self.url}?options=-csearch_path%3D{self.taken[name]}"
+        return f"{self.url.rpartition('/')[0]}/{self.taken[name]}"
+
+    def empty(self) -> None:
+        """Take away what a test wrote."""
+        from memories_sdk.engines.shape import shaped  # noqa: PLC0415
+
+        tables = [table for table in shaped("mysql").tables if table != "memory_schema"]
+        for place in self.taken.values():
+            named = [f"{place}.{table}" for table in tables]
+            if self.postgresql:
+                self.run(f"TRUNCATE {', '.join(named)} RESTART IDENTITY CASCADE")
+            else:
+                self.run(
+                    "SET foreign_key_checks = 0",
+                    *(f"TRUNCATE {table}" for table in named),
+                    "SET foreign_key_checks = 1",
+                )
+        self.taken.clear()
+
+    def remove(self) -> None:
+        """Take away all that was made."""
+        for place in self.made:
+            kind = f"SCHEMA {place} CASCADE" if self.postgresql else f"DATABASE {place}"
+            self.run(f"DROP {kind}")
+        self.engine.dispose()
+
+
 def pytest_report_header() -> list[str]:
     """Name the versions that most often explain a difference between two machines."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("sqlmodel", "sqlalchemy"))
     required = ["no test may skip: MEMORIES_REQUIRE_ALL is set"] if REQUIRE_ALL else []
     return [f"SQLite {sqlite3.sqlite_version}, {packages}", *required]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what has a store on every engine, or on those that its `engines` marker names."""
+    own = any("engine" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    if "engine" in metafunc.fixturenames and not own:
+        mark = metafunc.definition.get_closest_marker("engines")
+        names = ENGINES if mark is None else [name for name in ENGINES if name in mark.args]
+        metafunc.parametrize("engine", names, indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -81,14 +153,44 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture(params=["sqlite-file", "sqlite-memory"])
+@pytest.fixture
 def engine(request: pytest.FixtureRequest) -> str:
-    """The name of the engine a test's stores live on."""
+    """The name of the engine a test's stores live on: one of `ENGINES`."""
     return request.param
 
 
+@pytest.fixture(scope="session")
+def places() -> Iterator[Callable[[str], Places]]:
+    """The places for stores on each server."""
+    servers: dict[str, Places] = {}
+
+    def on(engine: str) -> Places:
+        if engine not in servers:
+            servers[engine] = Places(engine, os.environ[SERVERS[engine]])
+        return servers[engine]
+
+    yield on
+    for each in servers.values():
+        each.remove()
+
+
 @pytest.fixture
-def make_store(engine: str, tmp_path: Path) -> Iterator[MakeStore]:
+def where(
+    engine: str, tmp_path: Path, places: Callable[[str], Places]
+) -> Iterator[Callable[[str], str]]:
+    """The path or URL of the store of a NAME on ENGINE; it is empty at first."""
+    if engine in SERVERS:
+        taken = places(engine)
+        yield taken.named
+        taken.empty()
+    elif engine == "sqlite-memory":
+        yield lambda _name: ":memory:"
+    else:
+        yield lambda name: str(tmp_path / name)
+
+
+@pytest.fixture
+def make_store(where: Callable[[str], str]) -> Iterator[MakeStore]:
     """Open stores on ENGINE with options of the test's own; all are closed afterwards."""
     # Imported here, a package that does not import fails its tests and not pytest itself.
     from memories_sdk import MemoryStore  # noqa: PLC0415
@@ -96,8 +198,7 @@ def make_store(engine: str, tmp_path: Path) -> Iterator[MakeStore]:
     with ExitStack() as stores:
 
         def make(name: str = "memories.db", **options: object) -> MemoryStore:
-            where = ":memory:" if engine == "sqlite-memory" else tmp_path / name
-            return stores.enter_context(MemoryStore(where, **options))
+            return stores.enter_context(MemoryStore(where(name), **options))
 
         yield make
 

@@ -17,6 +17,7 @@
     │   └── QuotaExceeded               the principal has, or writes, as much as it may
     ├── StorageError                    the database could not do it; nothing was written
     │   ├── StoreBusy (TimeoutError)    another writer held the lock for the whole wait
+    │   ├── StoreInterrupted            the server rolled the call back, or went away in it
     │   ├── StorageFull                 no room on the device
     │   ├── StoreReadOnly               the file or its directory cannot be written
     │   ├── StoreDamaged                the file is not a database, or is corrupt
@@ -290,6 +291,26 @@ class StoreBusy(StorageError, TimeoutError):
             f"The store is busy: another writer held it for {seconds:g} s. Nothing was written.",
             suggestion="Try again, or open the store with a longer timeout=.",
         )
+
+
+class StoreInterrupted(StorageError):
+    """A server rolled the call back for another's sake, or the connection to it was lost.
+
+    Attributes:
+        unknown: Whether the write may have been stored all the same: the connection was lost
+            while the commit was on its way.
+    """
+
+    code = "interrupted"
+    retryable = True
+
+    def __init__(self, *, unknown: bool) -> None:
+        what = "it is not known whether the write was stored" if unknown else "nothing was written"
+        super().__init__(
+            f"The database interrupted the call; {what}.",
+            suggestion="Read it again to see what is there." if unknown else "Try again.",
+        )
+        self.unknown = unknown
 
 
 class StorageFull(StorageError):

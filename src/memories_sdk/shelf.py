@@ -172,7 +172,7 @@ class Shelf:
 
     def recent(self, types: Sequence[str], limit: int, skipped: int) -> list[Memory]:
         """Return memories of these types, last changed first; a limit of -1 means all."""
-        place: Parameters = {"limit": limit, "skipped": skipped}
+        place: Parameters = {"limit": _bounded(limit), "skipped": skipped}
         rows = self._all(sql.recent(len(types)), **_numbered(types), **place)
         return [to_memory(row, self._cipher) for row in rows]
 
@@ -198,7 +198,7 @@ class Shelf:
 
     def history(self, id: UUID | None, limit: int, before: int | None = None) -> list[Revision]:
         """Return revisions of a memory or of the shelf, newest first; a limit of -1 means all."""
-        parameters: Parameters = {"limit": limit, "before_seq": before or sql.LAST_SEQ}
+        parameters: Parameters = {"limit": _bounded(limit), "before_seq": before or sql.LAST_SEQ}
         if id is None:
             return self._revisions(sql.HISTORY, **parameters)
         return self._revisions(sql.HISTORY_OF, id=id.bytes, **parameters)
@@ -627,3 +627,8 @@ def _behind(place: Place | None) -> Parameters:
     if place is None:
         return {}
     return dict(zip(("after_position", "after_name", "after_id"), place, strict=True))
+
+
+def _bounded(limit: int) -> int:
+    """Return a limit as every engine takes it, where -1 means all."""
+    return limit if limit >= 0 else sql.LAST_SEQ

@@ -30,7 +30,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from memories_sdk.history import ENDINGS
 from memories_sdk.memory import MemoryHead
 from memories_sdk.tables import REQUEST_TEXTS, metadata
-from memories_sdk.wording import compiled
+from memories_sdk.wording import compiled, spelled
 
 LAST_SEQ: Final = 2**63 - 1
 
@@ -182,13 +182,21 @@ SHELF_ORDER: Final = compiled(
 
 # The plus keeps the planner on the row numbers of the list: walking the shelf for each of them
 # would make a long reorder quadratic.
-REORDER: Final = """
+REORDER: Final = spelled(
+    """
 UPDATE memories SET position = place.position
-FROM (SELECT value AS row, key + 1 AS position FROM json_each(:rows)) AS place
+FROM (SELECT listed.value AS row, listed.key + 1 AS position FROM json_each(:rows) AS listed)
+  AS place
 WHERE memories.row = place.row
   AND memories.position <> place.position
   AND +memories.scope_key = :scope_key
-"""
+""",
+    mysql="""
+UPDATE memories JOIN json_each(:rows) AS place ON memories.row = place.value
+SET memories.position = place.key + 1
+WHERE memories.position <> place.key + 1 AND memories.scope_key = :scope_key
+""",
+)
 
 FACTS: Final = (
     "seq",

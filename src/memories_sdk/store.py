@@ -18,7 +18,7 @@ from memories_sdk import display
 from memories_sdk import statements as sql
 from memories_sdk.approvals import AnyScope, Approvals
 from memories_sdk.database import IN_MEMORY, Durability
-from memories_sdk.engines import opened
+from memories_sdk.engines import SERVERS, opened
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
 from memories_sdk.feed import Feed
 from memories_sdk.history import History
@@ -62,8 +62,8 @@ class MemoryStore:
     lock. Close it with `close()` or as a context manager.
 
     Args:
-        location: A path, `":memory:"`, or a URL `sqlite:///…`. Left out: `$MEMORIES_URL`, else
-            `memories.db` in the user's data folder.
+        location: A path, `":memory:"`, or a URL: `sqlite:///…`, `postgresql://…`, `mariadb://…`,
+            `mysql://…`. Left out: `$MEMORIES_URL`, else `memories.db` in the user's data folder.
         key: 32 bytes that seal bodies and summaries, past ones and unsaved ones too. Names, types,
             tags, pictures, sizes, times and who acted stay readable. Without the key the texts
             are lost.
@@ -591,10 +591,12 @@ def _path(location: str | os.PathLike[str] | None) -> str:
     if "://" not in place:
         return place if place == IN_MEMORY else str(Path(place).expanduser().absolute())
     url = urlsplit(place)
+    if url.scheme.partition("+")[0] in SERVERS:
+        return place
     if url.scheme != "sqlite":
         raise StoreUnavailable(
             f"{url.scheme}:// is not supported by this release.",
-            suggestion="Use a path or sqlite:///path.",
+            suggestion="Use a path, or a URL of sqlite, postgresql, mariadb or mysql.",
         )
     path = unquote(url.path.removeprefix("/"))
     return str(Path(path).absolute()) if path and path != IN_MEMORY else IN_MEMORY

@@ -30,6 +30,8 @@ metadata = MetaData(naming_convention=_NAMES)
 index_metadata = MetaData(naming_convention=_NAMES)
 """Tables that searches keep, derived from the others. The embedded engine makes them when a large
 shelf is first searched, and has a full-text table instead of `search_entries`."""
+server_metadata = MetaData(naming_convention=_NAMES)
+"""Tables that only a server needs."""
 
 
 class Table(SQLModel, registry=registry(metadata=metadata)):
@@ -361,3 +363,15 @@ class SearchEntryRow(IndexTable, table=True):
     term: str = Field(primary_key=True, sa_type=Text)
     doc: int = Field(primary_key=True)
     strength: int
+
+
+class ServerTable(SQLModel, registry=registry(metadata=server_metadata)):
+    """Root of the tables that only a server needs."""
+
+
+class TurnRow(ServerTable, table=True):
+    """The turn of a shelf's writers: each changes it first and holds it until the commit."""
+
+    __tablename__ = "memory_turns"
+    scope_key: str = Field(primary_key=True, sa_type=Text)
+    turn: int

@@ -1,0 +1,115 @@
+"""PostgreSQL 14 and newer, by psycopg 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from sqlalchemy.engine.interfaces import Dialect
+
+from memories_sdk.engines.address import Address
+from memories_sdk.engines.server import (
+    DriverConnection,
+    Failure,
+    Kind,
+    ServerConnection,
+    ServerDatabase,
+)
+from memories_sdk.engines.shape import shaped
+from memories_sdk.errors import MissingExtra
+from memories_sdk.wording import POSTGRESQL, Wording
+
+try:
+    import psycopg
+except ImportError as error:
+    raise MissingExtra("A store on PostgreSQL", "postgres") from error
+
+CHANNEL: Final = "memories_sdk"
+"""Where the key of a shelf is told, behind its schema, when somebody has changed it."""
+
+_FAILURES: Final[dict[str, Failure]] = {
+    "23505": "taken",
+    "40001": "rolled back",
+    "40P01": "rolled back",
+    "55P03": "busy",
+    "53100": "full",
+    "25006": "read only",
+    "42501": "read only",
+    "57P01": "lost",
+    "57P02": "lost",
+    "57P03": "lost",
+}
+_CREATION: Final = 5_023_441
+"""Number of the lock under which one process makes the tables."""
+
+
+class PostgresDatabase(ServerDatabase):
+    """Connections to a database on PostgreSQL."""
+
+    dialect: ClassVar[Dialect] = POSTGRESQL
+    wording: ClassVar[Wording] = Wording(POSTGRESQL)
+    turn: ClassVar[str] = """
+WITH mine AS (
+  INSERT INTO memory_turns AS t (scope_key, turn) VALUES (%(scope_key)s, 1)
+  ON CONFLICT (scope_key) DO UPDATE SET turn = t.turn + 1 RETURNING t.scope_key
+)
+SELECT pg_notify('memories_sdk', current_schema() || ' ' || scope_key) FROM mine
+"""
+    begins: ClassVar[Mapping[Kind, tuple[str, ...]]] = {
+        "read": (),
+        "snapshot": ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",),
+        "write": ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",),
+    }
+    errors: ClassVar[type[Exception]] = psycopg.Error
+    shape = shaped("postgresql")
+
+    def __init__(self, address: Address, *, timeout: float) -> None:
+        self._address = address
+        super().__init__(address.shown, timeout=timeout, pool=address.pool)
+
+    def connect(self) -> DriverConnection:
+        """Return a new connection."""
+        raw = psycopg.connect(
+            self._address.url,
+            autocommit=True,
+            prepare_threshold=self._address.prepare,
+        )
+        raw.execute(self.patience(self.timeout))
+        return raw
+
+    def cursor(self, raw: DriverConnection) -> psycopg.Cursor[Any]:
+        """Return a cursor that asks for values in their binary form: no digits or hex to read."""
+        assert isinstance(raw, psycopg.Connection)  # noqa: S101 -- for the type checker
+        return raw.cursor(binary=True)
+
+    def failure(self, error: BaseException, raw: DriverConnection) -> Failure:
+        """Return what an error of the driver means."""
+        if not isinstance(error, psycopg.Error):
+            return "other"
+        state = error.sqlstate or ""
+        if state in _FAILURES:
+            return _FAILURES[state]
+        gone = isinstance(raw, psycopg.Connection) and raw.closed
+        return "lost" if gone or state.startswith("08") else "other"
+
+    def patience(self, seconds: float) -> str:
+        """Return the statement that sets the longest wait for a lock; zero would be for ever."""
+        return f"SET lock_timeout = {max(1, round(seconds * 1000))}"
+
+    def names(self, connection: ServerConnection) -> set[str]:
+        """Return the names of the tables in the schema that new tables go to."""
+        tables = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema()"
+        return {name for (name,) in connection.run(tables).fetchall()}
+
+    def create(self, connection: ServerConnection) -> None:
+        """Make our tables, in one transaction."""
+        connection.run("BEGIN")
+        try:
+            connection.run(f"SELECT pg_advisory_xact_lock({_CREATION})")
+            if "memory_schema" not in self.names(connection):
+                for statement in self.ddl():
+                    connection.run(statement)
+            connection.run("COMMIT")
+        except BaseException:
+            connection.run("ROLLBACK")
+            raise
