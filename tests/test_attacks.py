@@ -382,7 +382,7 @@ def test_a_freed_agent_id_names_nobody_else(store: MemoryStore, alice: Principal
     """An id is never given twice, so an old shelf falls to no new agent."""
     old = store.agents.create("old", owner=alice)
     with store._database.write() as connection:
-        connection.execute("DELETE FROM agents WHERE id = ?", (old.id,))
+        connection.execute("DELETE FROM agents WHERE id = :id", {"id": old.id})
     assert store.agents.create("new", owner=bob).id > old.id
 
 
@@ -390,7 +390,7 @@ def test_an_owner_with_memories_cannot_vanish(store: MemoryStore, shelf: Scope, 
     """The engine refuses to leave a memory without its owner; none falls to everybody."""
     shelf.save("n", "plan", "x")
     with pytest.raises(MemoriesError), store._database.write() as connection:
-        connection.execute("DELETE FROM principals WHERE id = ?", (shelf.principal.id,))
+        connection.execute("DELETE FROM principals WHERE id = :id", {"id": shelf.principal.id})
     assert shelf.get("n", "plan").content == "x"
     assert store.scope(acting_as=shelf.caller, principal=lab).list().total == 0
 

@@ -50,6 +50,7 @@ PARTICULAR: dict[str, MemoriesError] = {
     "MemoryOff": errors.MemoryOff(),
     "QuotaExceeded": errors.QuotaExceeded("memories", limit=10, suggestion="Delete some."),
     "StoreBusy": errors.StoreBusy(1.5),
+    "StoreInterrupted": errors.StoreInterrupted(unknown=True),
     "StoreClosed": errors.StoreClosed(),
     "MissingExtra": errors.MissingExtra("A thing", "things"),
 }
@@ -122,6 +123,7 @@ def test_codes_are_these() -> None:
         "StoreUnavailable": "unavailable",
         "WrongKey": "wrong_key",
         "SchemaMismatch": "schema_mismatch",
+        "StoreInterrupted": "interrupted",
         "StoreClosed": "closed",
         "MissingExtra": "missing_extra",
     }
@@ -129,7 +131,10 @@ def test_codes_are_these() -> None:
 
 def test_only_a_busy_store_is_worth_the_same_call_again() -> None:
     """`retryable` promises that nothing has to change but the time."""
-    assert {name for name, kind in TREE.items() if kind.retryable} == {"StoreBusy"}
+    assert {name for name, kind in TREE.items() if kind.retryable} == {
+        "StoreBusy",
+        "StoreInterrupted",
+    }
 
 
 @each_error

@@ -48,7 +48,7 @@ from memories_sdk.rows import (
 from memories_sdk.scope import Scope
 from memories_sdk.tables import REQUEST_TEXTS
 from memories_sdk.trial import ChangedSince, Granted, Trial
-from memories_sdk.visit import Setting
+from memories_sdk.visit import Setting, persistent
 from memories_sdk.watch import PAUSE
 
 MAX_LISTED: Final = 500
@@ -263,6 +263,7 @@ class Approvals:
         answer = self._carry_out(found, call)
         return ToolResult(ok=True, text=answer.text, hint=answer.hint, data=answer.data)
 
+    @persistent
     def refuse(self, id: UUID | str, *, acting_as: Principal) -> Approval:
         """Decide that a call is not carried out.
 
@@ -296,6 +297,7 @@ class Approvals:
             pause.wait(PAUSE)
         return found
 
+    @persistent
     def ask(self, call: Call, *, lasts: timedelta) -> Approval | Answer:
         """Store a request for a call, or find the one that waits for this very call already.
 

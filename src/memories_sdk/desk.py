@@ -21,7 +21,7 @@ from memories_sdk.once import Once, writes
 from memories_sdk.quota import check_quota
 from memories_sdk.reader import parsed_id
 from memories_sdk.shelf import Shelf
-from memories_sdk.visit import Change
+from memories_sdk.visit import Change, persistent
 
 MOST_DRAFTS = 100
 """Drafts of one person on one shelf; the oldest go when there are more."""
@@ -93,6 +93,7 @@ class Desk(Once):
                 raise NotFound("Attachment not found.", suggestion="attachments() lists them.")
             shelf.detach(parsed_id(id))
 
+    @persistent
     def keep_draft(
         self,
         key: str,
@@ -153,6 +154,7 @@ class Desk(Once):
             found = shelf.drafts(self.caller.id)
         return tuple(each for each in found if each.type in types)
 
+    @persistent
     def drop_draft(self, key: str) -> None:
         """Forget an unsaved text; one that is not there is forgotten already."""
         key = checked_key(key)

@@ -26,7 +26,7 @@ from memories_sdk.principals import Agent, denied, scope_key
 from memories_sdk.reader import ScopeReader, missing_agent
 from memories_sdk.rows import keyed
 from memories_sdk.shelf import Owner, Shelf
-from memories_sdk.visit import Visit
+from memories_sdk.visit import Visit, persistent
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -124,6 +124,7 @@ def writes(verb: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
     signature = inspect.signature(verb)
 
     @wraps(verb)
+    @persistent
     def kept(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if self._once_key is None:
             return verb(self, *args, **kwargs)

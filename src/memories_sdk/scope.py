@@ -35,7 +35,7 @@ from memories_sdk.once import writes
 from memories_sdk.past import Adopted, Past, Policy, checked_policy
 from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
 from memories_sdk.shelf import Shelf, Stored
-from memories_sdk.visit import Visit
+from memories_sdk.visit import Visit, persistent
 
 Unknown = Literal["refuse", "skip", "count"]
 
@@ -457,6 +457,7 @@ class Scope(Desk):
                 raise unknown_id()
             return restored
 
+    @persistent
     def adopt(
         self, pasts: Sequence[Past], *, conflict: Policy = "skip", dry_run: bool = False
     ) -> list[Adopted]:

@@ -43,7 +43,7 @@ from memories_sdk.rows import from_time
 from memories_sdk.scope import Scope
 from memories_sdk.search.embedding import MEANING, Embedder, Insight
 from memories_sdk.tokens import Tokens
-from memories_sdk.visit import Setting
+from memories_sdk.visit import Setting, persistent
 from memories_sdk.watch import PAUSE, Watch
 
 Clock = Callable[[], datetime]
@@ -372,6 +372,7 @@ class Principals:
                 self.add_member(group, member)
         return group
 
+    @persistent
     def add_member(self, group: Principal, user: Principal, *, role: Role = "member") -> None:
         """Put a user into a group, or give the user another role there.
 
@@ -392,6 +393,7 @@ class Principals:
                 sql.SET_ROLE, {"group_id": group.id, "user_id": user.id, "role": role}
             )
 
+    @persistent
     def remove_member(self, group: Principal, user: Principal) -> None:
         """Take a user out of a group; open scopes of the group refuse the user from then on."""
         with self._database.write() as connection:
@@ -445,6 +447,7 @@ class Principals:
             raise NotFound(f"Principal #{id} not found.")
         return Principal(*row)
 
+    @persistent
     def _ensure(self, kind: PrincipalKind, name: str) -> Principal:
         key: dict[str, object] = {"kind": kind, "name": normal_name(name)}
         with self._database.read() as connection:
@@ -464,6 +467,7 @@ class Agents:
         self._setting = setting
         self._database = setting.database
 
+    @persistent
     def create(self, name: str, *, owner: Principal) -> Agent:
         """Create an agent that belongs to a principal.
 
@@ -527,6 +531,7 @@ class Agents:
             rows = connection.execute(sql.AGENTS_OF, {"principal_id": owner.id}).fetchall()
         return [Agent(*row) for row in rows]
 
+    @persistent
     def transfer(self, agent: Agent, *, to: Principal, acting_as: Principal) -> Agent:
         """Give an agent to another principal; its own memories go with it.
 

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import wraps
 from types import TracebackType
+from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from uuid6 import UUID
 
 from memories_sdk.database import Connection, Database, Transaction
-from memories_sdk.errors import MemoryOff
+from memories_sdk.errors import MemoryOff, StoreBusy, StoreInterrupted
 from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Vocabulary
 from memories_sdk.quota import Quota
 from memories_sdk.search.embedding import Insight
 from memories_sdk.shelf import Shelf
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="Settled")
+
+FIRST_PAUSE: Final = 0.002
+LONGEST_PAUSE: Final = 0.25
+"""Seconds between two attempts at a write that a server rolled back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,43 @@ class Setting:
     narrowed: bool = False
     quota: Quota | None = None
     insight: Insight | None = None
+
+
+class Settled(Protocol):
+    """What has a setting."""
+
+    _setting: Setting
+
+
+def persistent(verb: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Carry out a verb anew, in a new transaction, when a server rolled it back for another's sake.
+
+    For the store's timeout at most. A write whose fate is unknown is never repeated: it might
+    happen twice.
+
+    Raises:
+        StoreBusy: By the verb: it was rolled back again and again.
+    """
+
+    @wraps(verb)
+    def carried_out(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        attempts, end = 0, 0.0
+        while True:
+            try:
+                return verb(self, *args, **kwargs)
+            except StoreInterrupted as error:
+                timeout = self._setting.database.timeout
+                end = end or time.monotonic() + timeout
+                if error.unknown:
+                    raise
+                if time.monotonic() > end:
+                    raise StoreBusy(timeout) from error
+            # At random, or two that met once would meet again.
+            longest = min(FIRST_PAUSE * 2**attempts, LONGEST_PAUSE)
+            time.sleep(random.uniform(0, longest))  # noqa: S311 -- no secret
+            attempts = min(attempts + 1, 10)
+
+    return carried_out
 
 
 class Visit:

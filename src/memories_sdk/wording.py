@@ -21,6 +21,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.expression import ClauseElement
+from sqlalchemy.sql.functions import sum as total
 
 EMBEDDED: Final = SQLiteDialect(paramstyle="named")
 POSTGRESQL: Final[Dialect] = PGDialect(paramstyle="pyformat")  # type: ignore[no-untyped-call]
@@ -40,6 +41,11 @@ _LISTS: Final = {
 _LIST: Final = re.compile(r"json_each\(%\((\w+)\)s\) (?:AS )?(\w+)")
 _HINT: Final = re.compile(r"\+(?=\w+\.scope_key\b)")
 """A plus before a column is for the embedded engine's planner alone."""
+
+_ROW: Final = re.compile(r"(?<![.:\w])row\b")
+"""A name of ours that MySQL has reserved; SQLAlchemy quotes it by itself."""
+
+_EXCLUDED: Final = re.compile(r"excluded\.(`?\w+`?)")
 
 _clauses: Final[dict[str, ClauseElement]] = {}
 _spelled: Final[dict[tuple[str, str], str]] = {}
@@ -68,7 +74,8 @@ class Wording(dict[str, Worded]):
         clause = _clauses.get(statement)
         returns = False
         if clause is None:
-            clause = text(_spelled.get((statement, name), statement))
+            written = _spelled.get((statement, name), statement)
+            clause = text(_ROW.sub("`row`", written) if name == "mysql" else written)
         elif name == "postgresql" and type(clause) is Insert:
             key = clause.table.autoincrement_column if isinstance(clause.table, Table) else None
             returns = key is not None
@@ -108,6 +115,14 @@ def _assignments(element: OnConflictDoUpdate, compiler: SQLCompiler) -> str:
     )
 
 
+@compiles(total, "postgresql")
+@compiles(total, "mysql")
+def _sum_on_a_server(element: total[int], compiler: SQLCompiler, **_: object) -> str:
+    # Servers widen a sum of integers to a decimal number.
+    kind = "bigint" if compiler.dialect.name == "postgresql" else "SIGNED"
+    return f"CAST({compiler.visit_function(element)} AS {kind})"
+
+
 @compiles(OnConflictDoUpdate, "postgresql")
 def _update_on_postgresql(element: OnConflictDoUpdate, compiler: SQLCompiler, **_: object) -> str:
     key = ", ".join(map(str, element.inferred_target_elements or ()))
@@ -121,7 +136,8 @@ def _leave_on_postgresql(_element: OnConflictDoNothing, _compiler: SQLCompiler, 
 
 @compiles(OnConflictDoUpdate, "mysql")
 def _update_on_mysql(element: OnConflictDoUpdate, compiler: SQLCompiler, **_: object) -> str:
-    return f"ON DUPLICATE KEY UPDATE {_assignments(element, compiler)}"
+    changes = _EXCLUDED.sub(r"VALUES(\1)", _assignments(element, compiler))
+    return f"ON DUPLICATE KEY UPDATE {changes}"
 
 
 @compiles(OnConflictDoNothing, "mysql")

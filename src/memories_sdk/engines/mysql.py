@@ -23,6 +23,7 @@ from memories_sdk.wording import MYSQL, Wording
 
 try:
     import pymysql
+    from pymysql.constants import CLIENT
 except ImportError as error:
     raise MissingExtra("A store on MariaDB or MySQL", "mysql") from error
 
@@ -103,6 +104,7 @@ class MysqlDatabase(ServerDatabase):
             ssl_ca=options.get("ssl_ca"),
             charset="utf8mb4",
             autocommit=True,
+            client_flag=CLIENT.FOUND_ROWS,  # else a row that keeps its values counts as not found
             connect_timeout=10,
             init_command="SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
         )

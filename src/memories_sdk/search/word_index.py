@@ -43,7 +43,7 @@ _CHANGED: Final = (
 )
 _ALL_STALE: Final = """
 SELECT m.id FROM memories m LEFT JOIN search_memories s ON s.shelf = :shelf AND s.id = m.id
-WHERE m.scope_key = :scope_key AND s.version IS NOT m.version
+WHERE m.scope_key = :scope_key AND (s.version IS NULL OR s.version <> m.version)
 UNION ALL
 SELECT s.id FROM search_memories s LEFT JOIN memories m
   ON m.id = s.id AND m.scope_key = :scope_key
