@@ -28,7 +28,7 @@ def told(shelf: Scope) -> Past:
     """Return a memory that was made, renamed, deleted, brought back, by bob, long ago."""
 
     def step(days: int, version: int, action: str, **fields: object) -> Version:
-        state = {"type": "plan", "content": "first", "summary": "", **fields}
+        state = {"type": "plan", "content": "first", "summary": "", "order": 7, **fields}
         at = LONG_AGO + timedelta(days=days)
         facts = {"action": action, "version": version, "actor": "user:bob", "at": at}
         made = version_of(shelf.vocabularies, state, **facts)
@@ -41,7 +41,6 @@ def told(shelf: Scope) -> Past:
             step(2, 3, "delete"),
             step(3, 4, "restore", name="voice", content="second"),
         ),
-        order=7,
         created_at=LONG_AGO,
     )
 

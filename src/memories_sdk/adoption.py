@@ -53,8 +53,7 @@ def carry_out(shelf: Shelf, past: Past, what: Plan, new_id: Callable[[], UUID]) 
         memory = _tell(shelf, past, what.name, new_id())
     elif what.fate == "updated" and what.stored is not None:
         new = exactly(past.last, past.last.applied(what.stored.memory, shelf.now))
-        order = new.order if past.order is None else past.order
-        memory = shelf.change(what.stored, replace(new, order=order))
+        memory = shelf.change(what.stored, new)
     return Adopted(what.fate, what.name, past.type, None if memory is None else memory.id)
 
 
@@ -109,10 +108,7 @@ def _tell(shelf: Shelf, past: Past, name: str, id: UUID) -> Memory:
     blank = shelf.new(id, name, past.type)
     shelf.bury(name, past.type)
     since = past.created_at or past.versions[0].at or shelf.now
-    lasting: dict[str, Any] = {
-        "order": blank.order if past.order is None else past.order,
-        "created_at": since,
-    }
+    lasting: dict[str, Any] = {"created_at": since}
     memory, there = blank, False
     steps: list[Step] = []
     for version in past.versions:

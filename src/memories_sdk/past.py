@@ -16,7 +16,6 @@ from memories_sdk.memory import (
     UNSET,
     Memory,
     Vocabulary,
-    checked_order,
     checked_type,
     checked_version,
     normal_label,
@@ -38,9 +37,10 @@ STATE_FIELDS: Final = (
     "tags",
     "pinned",
     "untrusted",
+    "order",
     "expires_at",
 )
-"""What a version is made of, beside its place."""
+"""What a version is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,10 @@ class Past:
 
     Attributes:
         versions: At least one, oldest first; the last is the present one.
-        order: Its place in the list; last when None.
         created_at: When it was made; the time of its first version when None.
     """
 
     versions: tuple[Version, ...]
-    order: int | None = None
     created_at: datetime | None = None
 
     @property
@@ -153,7 +151,6 @@ def single(
     vocabularies: Sequence[Vocabulary],
     fields: Mapping[str, Any],
     *,
-    order: int | None = None,
     created_at: datetime | None = None,
     updated_at: datetime | None = None,
 ) -> Past:
@@ -163,7 +160,7 @@ def single(
         InvalidInput: A value breaks its rule.
     """
     version = version_of(vocabularies, fields, at=updated_at or created_at)
-    return Past((version,), None if order is None else checked_order(order), created_at)
+    return Past((version,), created_at)
 
 
 def walk_back(
@@ -186,15 +183,17 @@ def walk_back(
             now = dict(revision.before)
         else:
             yield revision, now
-            now = {**(now or {}), **revision.before} if revision.before else None
+            # Any other change without a before-image overwrote nothing that is still known.
+            began = revision.action in ("create", "arrive") or (
+                revision.action == "restore" and not revision.before
+            )
+            now = None if began else {**(now or {}), **revision.before}
         if revision.pruned:
             return
 
 
 def same(memory: Memory, past: Past) -> bool:
     """Tell whether a memory is what the record's present state would make of it."""
-    if past.order is not None and past.order != memory.order:
-        return False
     applied = exactly(past.last, past.last.applied(memory, memory.updated_at))
     return replace(applied, version=memory.version) == memory
 

@@ -13,7 +13,7 @@ import typer
 
 from memories_sdk.cli.shell import PARTLY, Answer, Shell, TypeOption, command, lines
 from memories_sdk.errors import InvalidInput
-from memories_sdk.importers import markdown_folder
+from memories_sdk.importers import jsonl, markdown_folder
 from memories_sdk.importers.bringing import Entry, Report
 from memories_sdk.past import POLICIES, checked_policy
 
@@ -66,40 +66,47 @@ ReportOption = Annotated[
     examples=[
         "import memory-bank --dry-run",
         "import memory-bank --conflict rename",
+        "import backup.jsonl --report report.jsonl",
         "import AGENTS.md --type context",
     ],
 )
 def import_(
     shell: Shell,
     *,
-    path: Annotated[Path, typer.Argument(help="A folder of markdown files.")],
+    path: Annotated[
+        Path, typer.Argument(help="A folder of markdown files, a single one, or a .jsonl file.")
+    ],
     type: TypeOption = None,
     conflict: ConflictOption = "skip",
     dry_run: DryRunOption = False,
     report: ReportOption = None,
 ) -> Answer:
-    """Bring memories from a folder of markdown files.
+    """Bring memories from markdown files, or from an export in JSON lines.
 
-    A type that a file does not say is guessed; --dry-run shows the guesses. A record that is here
-    already is left alone, so an import that was interrupted is resumed by the same call.
+    A type that a markdown file does not say is guessed; --dry-run shows the guesses. A record that
+    is here already is left alone, so an import that was interrupted is resumed by the same call.
     """
     policy = checked_policy(conflict)
-    if not path.is_dir():
-        raise InvalidInput(
-            f"{path} is no folder.",
-            field="path",
-            suggestion="Archives are not opened: unpack them first.",
-        )
     with shell.progress("Importing") as progress, _listening(report) as listener:
-        done = markdown_folder.bring_in(
-            shell.shelf,
-            path,
-            type=type,
-            conflict=policy,
-            dry_run=dry_run,
-            progress=progress,
-            listener=listener,
-        )
+        if _is_jsonl(path):
+            done = jsonl.bring_in(
+                shell.shelf,
+                path,
+                conflict=policy,
+                dry_run=dry_run,
+                progress=progress,
+                listener=listener,
+            )
+        else:
+            done = markdown_folder.bring_in(
+                shell.shelf,
+                path,
+                type=type,
+                conflict=policy,
+                dry_run=dry_run,
+                progress=progress,
+                listener=listener,
+            )
     return answer_of(done)
 
 
@@ -107,24 +114,57 @@ def import_(
     app,
     "export",
     shape=ExportShape,
-    examples=["export backup", "export notes --type documentation --overwrite"],
+    examples=[
+        "export backup",
+        "export backup.jsonl",
+        "export notes --type documentation --overwrite",
+    ],
 )
 def export(
     shell: Shell,
     *,
-    path: Annotated[Path, typer.Argument(help="A folder; it is made.")],
+    path: Annotated[Path, typer.Argument(help="A folder, which is made, or a .jsonl file.")],
     type: TypeOption = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Write into a folder that holds something.")
+        bool, typer.Option("--overwrite", help="Replace the file, or files of the same name.")
     ] = False,
+    history: Annotated[
+        bool, typer.Option("--history/--no-history", help="In JSON lines: earlier versions too.")
+    ] = True,
 ) -> Answer:
-    """Write a shelf into a folder of markdown files: <type>/<name>.md."""
+    """Write a shelf into a folder, as <type>/<name>.md, or into a file of JSON lines.
+
+    The folder holds the memories as they are; the file also their history, those that were
+    deleted, and the pictures.
+    """
     with shell.progress("Exporting") as progress:
-        written = markdown_folder.export(
-            shell.shelf, path, type=type, overwrite=overwrite, progress=progress
-        )
-    count = len(written)
+        if _is_jsonl(path):
+            count = jsonl.export(
+                shell.shelf,
+                path,
+                type=type,
+                history=history,
+                overwrite=overwrite,
+                progress=progress,
+            )
+        else:
+            written = markdown_folder.export(
+                shell.shelf, path, type=type, overwrite=overwrite, progress=progress
+            )
+            count = len(written)
     return Answer({"path": str(path), "memories": count}, f"{count:,} memories in {path}")
+
+
+def _is_jsonl(path: Path) -> bool:
+    if path.suffix == ".jsonl":
+        return True
+    if path.suffix in (".zip", ".tar", ".gz", ".tgz", ".7z", ".xz", ".bz2"):
+        raise InvalidInput(
+            f"{path} is an archive.",
+            field="path",
+            suggestion="Archives are not opened: unpack it first.",
+        )
+    return False
 
 
 def answer_of(report: Report) -> Answer:

@@ -31,12 +31,16 @@ class Item:
         past: What it holds, or None when it cannot be read.
         error: Why it cannot be read.
         note: What was guessed about it, for the report.
+        fate: What became of it already, when it is no memory; with `type` and `name`.
     """
 
     place: str
     past: Past | None = None
     error: MemoriesError | None = None
     note: str = ""
+    fate: Fate = "refused"
+    type: str | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class Report:
 
 def bring(
     shelf: Scope,
-    items: Callable[[], Iterable[Item]],
+    items: Callable[[bool], Iterable[Item]],
     *,
     conflict: Policy = "skip",
     dry_run: bool = False,
@@ -122,7 +126,7 @@ def bring(
 
     Args:
         shelf: Where they go.
-        items: Finds the records, anew at each call.
+        items: Finds the records, anew at each call; told whether nothing shall be written.
         conflict: See `Scope.adopt`. With "fail" all records are looked at before any is written.
         dry_run: Tell what would become of each, and write nothing.
         total: How many there are, if that is known.
@@ -136,7 +140,7 @@ def bring(
         bring(shelf, items, conflict=conflict, dry_run=True)
     report = Report(dry_run=dry_run)
     claimed: set[tuple[str, str]] = set()
-    for batch in _batches(items()):
+    for batch in _batches(items(dry_run)):
         for entry in _entries(shelf, batch, conflict=conflict, claimed=claimed, dry_run=dry_run):
             report.add(entry)
             if listener is not None:
@@ -165,7 +169,7 @@ def _entries(
     for item in batch:
         if item.past is None:
             detail = "" if item.error is None else item.error.message
-            yield Entry(item.place, "refused", None, None, detail)
+            yield Entry(item.place, item.fate, item.type, item.name, detail)
             continue
         adopted = next(done)
         if dry_run:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import BinaryIO, Final, NamedTuple, Self
 
 from memories_sdk.errors import InvalidInput, NotFound
 
@@ -196,3 +196,29 @@ def _is_text(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+@contextmanager
+def new_file(path: Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
+    """Lend a file that stands under its name once it is complete, for its owner alone.
+
+    Raises:
+        InvalidInput: There is one, and it shall not be overwritten.
+    """
+    exists = InvalidInput(
+        f"{path} exists.", field="path", suggestion="Name another file, or choose to overwrite it."
+    )
+    if not overwrite and path.exists():
+        raise exists
+    half = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with os.fdopen(os.open(half, _NEW, 0o600), "wb") as file:
+            yield file
+        if overwrite:
+            half.replace(path)
+        else:
+            os.link(half, path)  # unlike a renaming, it does not overwrite what came meanwhile
+    except FileExistsError as error:
+        raise exists from error
+    finally:
+        half.unlink(missing_ok=True)

@@ -20,6 +20,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 from memories_sdk.errors import InvalidInput, MemoriesError
@@ -90,8 +91,9 @@ def look(
     Raises:
         NotFound: There is no such folder.
     """
-    with Folder(path) as folder:
-        return Look(tuple(_document(it) for it in _items(folder, vocabularies, type)))
+    root, only = _where(path)
+    with Folder(root) as folder:
+        return Look(tuple(_document(it) for it in _items(folder, vocabularies, type, only)))
 
 
 def bring_in(
@@ -104,14 +106,14 @@ def bring_in(
     progress: Progress | None = None,
     listener: Callable[[Entry], None] | None = None,
 ) -> Report:
-    """Bring the markdown files of a folder to a shelf.
+    """Bring the markdown files of a folder, or a single one, to a shelf.
 
     Owner, id and times are never read from a file. Links, and whatever is no regular file, are
     left out and named in the report.
 
     Args:
         shelf: Where they go.
-        path: The folder.
+        path: The folder, or a markdown file.
         type: The type of all files that do not say theirs, instead of a guess.
         conflict: What to do where another memory has the name; see `Scope.adopt`.
         dry_run: Tell what would become of each file, and write nothing.
@@ -122,10 +124,11 @@ def bring_in(
         NotFound: There is no such folder.
         NameTaken: There is a conflict and it shall fail; nothing was written.
     """
-    with Folder(path) as folder:
+    root, only = _where(path)
+    with Folder(root) as folder:
         return bring(
             shelf,
-            lambda: _items(folder, shelf.vocabularies, type),
+            lambda _: _items(folder, shelf.vocabularies, type, only),
             conflict=conflict,
             dry_run=dry_run,
             total=sum(1 for _ in folder.walk()),
@@ -267,8 +270,7 @@ def past_of(
     fields: dict[str, Any] = {"type": said, "name": name, "content": found.content}
     fields |= _hints(found.user, hook) if not found.fields else {}
     fields |= {key: _typed(key, value) for key, value in found.fields.items()}
-    order = fields.pop("order", None)
-    return single(vocabularies, fields, order=order), reason
+    return single(vocabularies, fields), reason
 
 
 def _hints(user: Mapping[str, Any], hook: str) -> dict[str, Any]:
@@ -297,9 +299,21 @@ def _typed(key: str, value: object) -> object:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _items(folder: Folder, vocabularies: Sequence[Vocabulary], type: str | None) -> Iterator[Item]:
+def _where(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """Return the folder to open, and the only file of it that is meant."""
+    place = Path(path)
+    if place.suffix == file_names.ENDING and place.is_file():
+        return place.parent, place.name
+    return place, None
+
+
+def _items(
+    folder: Folder, vocabularies: Sequence[Vocabulary], type: str | None, only: str | None
+) -> Iterator[Item]:
     hooks = _hooks(folder)
     for found in folder.walk():
+        if only is not None and found.parts != (only,):
+            continue
         if found.skipped:
             yield Item(found.path, error=InvalidInput(f"It is {found.skipped}."))
         elif found.parts[-1].endswith(file_names.ENDING):
