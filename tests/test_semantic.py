@@ -236,3 +236,23 @@ def test_the_small_model_of_the_extra() -> None:
         recall = shelf.relevant_for_prompt("delivery delays make clients angry")
         assert [item.memory.name for item in recall.items] == ["shipping"]
         assert recall == shelf.relevant_for_prompt("delivery delays make clients angry")
+
+
+def test_the_small_model_leaves_other_scripts_to_the_words() -> None:
+    """The extra's model reads English; a Chinese shelf ranks as it does without it."""
+    semantic = pytest.importorskip(
+        "memories_sdk.semantic", reason="install memories-sdk[semantic]", exc_type=ImportError
+    )
+    with (
+        MemoryStore(":memory:", embedder=semantic.MiniLM()) as meaning,
+        MemoryStore(":memory:") as plain,
+    ):
+        for store in (meaning, plain):
+            shelf = _shelf(store)
+            shelf.save("一", "context", "我妹妹喜欢在湖边散步。")
+            shelf.save("二", "context", "服务器在星期五重启。")
+        found, alone = (_shelf(store).search("妹妹喜欢什么") for store in (meaning, plain))
+        assert [(hit.memory.name, hit.score) for hit in found] == [
+            (hit.memory.name, hit.score) for hit in alone
+        ]
+        assert [hit.memory.name for hit in found][:1] == ["一"]

@@ -38,7 +38,7 @@ from memories_sdk.search.hits import Hits
 from memories_sdk.search.hits import place as hit_place
 from memories_sdk.search.ranking import Query
 from memories_sdk.search.recall import Recall
-from memories_sdk.search.searcher import Searcher, searcher
+from memories_sdk.search.searcher import Searcher, Sight, searcher
 from memories_sdk.shelf import Owner, Place, Shelf, Stored
 from memories_sdk.visit import Setting, Visit
 from memories_sdk.watch import PAUSE, Watch
@@ -71,6 +71,15 @@ class Bodies(NamedTuple):
     memories: tuple[Memory, ...]
     total: int
     next_cursor: str | None
+
+
+class _Search(NamedTuple):
+    """A search while it runs: all of one moment."""
+
+    searcher: Searcher
+    connection: Connection
+    shelf: Shelf
+    sight: Sight
 
 
 class ScopeReader:
@@ -308,10 +317,11 @@ class ScopeReader:
         check_limit(limit)
         after = None if cursor is None else hit_place(cursor)
         wanted = self._filter(type, tags)
-        with self._searching() as (searcher, connection):
-            return searcher.hits(
-                connection,
+        with self._searching() as found:
+            return found.searcher.hits(
+                found.connection,
                 self.key,
+                found.sight,
                 Query.of(_checked_text(query, "query"), only_joining=True),
                 wanted,
                 limit=limit,
@@ -355,12 +365,13 @@ class ScopeReader:
         if max_chars_each is not None:
             _check_number(max_chars_each, "max_chars_each", 1, MAX_CHARS)
         wanted = self._filter(type, tags)
-        if not self.enabled:
-            return Recall((), "", ())
-        with self._searching() as (searcher, connection):
-            return searcher.recall(
-                connection,
+        with self._searching() as found:
+            if not found.shelf.enabled:
+                return Recall((), "", ())
+            return found.searcher.recall(
+                found.connection,
                 self.key,
+                found.sight,
                 Query.of(_checked_text(prompt, "prompt")),
                 wanted,
                 limit=limit,
@@ -426,14 +437,20 @@ class ScopeReader:
         )
 
     @contextmanager
-    def _searching(self) -> Iterator[tuple[Searcher, Connection]]:
-        with self._reading():
-            pass  # whoever may not read the shelf shall not make its index either
-        found = searcher(self._setting.database, self._setting.insight)
+    def _searching(self) -> Iterator[_Search]:
+        database = self._setting.database
+        found = searcher(database, self._setting.insight)
+        with database.read(shelf=self.key, snapshot=True) as connection:
+            # Whoever may not read the shelf shall not make its index either.
+            shelf = self._shelf(connection)
+            sight = found.ready(connection, self.key)
+            if sight is not None or not shelf.enabled:
+                yield _Search(found, connection, shelf, sight or Sight(None, None))
+                return
         found.prepare(self.key)
-        with self._setting.database.read(shelf=self.key, snapshot=True) as connection:
-            self._shelf(connection)
-            yield found, connection
+        with database.read(shelf=self.key, snapshot=True) as connection:
+            shelf = self._shelf(connection)
+            yield _Search(found, connection, shelf, found.sight(connection, self.key))
 
     def _filter(self, type: str | None, tags: Sequence[str]) -> Filter:
         return Filter(

@@ -43,6 +43,9 @@ _DIGESTS: Final = {
 _TOKENS: Final = 256
 """Tokens of a text that count, as the model was made for."""
 
+_READ: Final = 1_000
+"""Characters by which the script of a text is told."""
+
 _TOGETHER: Final = 16
 """Texts in one run, of like length: a short one beside a long one would cost as much."""
 
@@ -64,7 +67,10 @@ class MiniLM:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str], *, kind: Kind) -> list[list[float]]:
-        """Return the vectors of these texts; the beginning of a long one counts."""
+        """Return the vectors of these texts; the beginning of a long one counts.
+
+        A text in another script than Latin gets 0: this model would take all of them for alike.
+        """
         del kind  # this model needs no word for it
         session, tokenizer = self._loaded
         vectors: dict[int, list[float]] = {}
@@ -77,8 +83,9 @@ class MiniLM:
             mask = np.array([each.attention_mask for each in read], np.int64)
             given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": ids * 0}
             tokens = np.asarray(session.run(None, given)[0])
-            means = (tokens * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-            vectors |= dict(zip(numbers, means.tolist(), strict=True))
+            mask *= [[_is_readable(texts[number])] for number in numbers]
+            sums = (tokens * mask[..., None]).sum(axis=1)
+            vectors |= dict(zip(numbers, sums.tolist(), strict=True))
         return [vectors[number] for number in range(len(texts))]
 
     @cached_property
@@ -100,6 +107,11 @@ class MiniLM:
 
     def __repr__(self) -> str:
         return f"<MiniLM {self.id}>"
+
+
+def _is_readable(text: str) -> bool:
+    letters = [letter for letter in text[:_READ] if letter.isalpha()]
+    return 2 * sum(letter < "\u0250" for letter in letters) > len(letters)
 
 
 def _found(package: str, file: str) -> Path:

@@ -145,7 +145,7 @@ def _stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=65536)
 def pieces(word: str) -> tuple[str, ...]:
     """Return the distinct pieces of four characters of a folded word with a blank on both sides.
 

@@ -39,7 +39,7 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], *, kind: Kind) -> Iterable[Iterable[float]]:
-        """Return one vector for each text, of any length.
+        """Return one vector for each text, of any length; 0 for one that the model cannot read.
 
         Args:
             texts: Any texts, also empty ones; of a long one its beginning may do.

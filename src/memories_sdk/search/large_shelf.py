@@ -35,6 +35,9 @@ POSTINGS: Final = 20_000
 """Entries of the index that are read for a prompt, those of its rarest words first. The words left
 over choose no candidates; they score those which the others chose."""
 
+FEW: Final = 4_000
+"""Memories up to which all entries are read at once, without asking first how many there are."""
+
 _DETAIL: Final = """
 SELECT s.doc, s.id, s.size, s.words, m.row, m.type, m.tags, m.created_at, m.updated_at,
   m.expires_at, m.version = s.version,
@@ -81,10 +84,15 @@ class LargeShelf:
         self._query = query
         self._wanted = wanted
         self._changed = word_index.stale(connection, scope_key, indexed)
-        found = self._entries.counts(indexed.shelf, query.terms)
+        self._holders: dict[str, list[tuple[int, list[int]]]] = {}
+        if indexed.memories <= FEW:
+            holders = {term: self._entries.holders(indexed.shelf, term) for term in query.terms}
+            found = {term: sum(len(docs) for _, docs in held) for term, held in holders.items()}
+            self._holders = holders
+        else:
+            found = self._entries.counts(indexed.shelf, query.terms)
         self._statistics = Statistics(max(indexed.memories, 1), indexed.words, found)
         self.weights = term_weights(query, self._statistics)
-        self._holders: dict[str, list[tuple[int, list[int]]]] = {}
         key = {"scope_key": scope_key, "shelf": indexed.shelf, "rows": json.dumps(meaning.alike)}
         alike = connection.execute(_DOCS, key).fetchall() if meaning.alike else ()
         self._alike = [doc for (doc,) in alike]
@@ -122,19 +130,21 @@ class LargeShelf:
             read += found.get(term, 0)
             if most is not None and read > most and promises:
                 break
-            holders = self._entries.holders(self._shelf, term)
-            self._holders[term] = holders
+            if (holders := self._holders.get(term)) is None:
+                holders = self._holders[term] = self._entries.holders(self._shelf, term)
             for strength, docs in holders:
                 gain = self.weights[term] * strength / (strength + 1)
                 for doc in docs:
                     promises[doc] = promises.get(doc, 0.0) + gain
+        for doc in self._outdated():
+            promises.pop(doc, None)
+        return dict.fromkeys(self._alike, 0.0) | promises
+
+    def _outdated(self) -> Iterator[int]:
+        """Yield the documents that no longer are what the index says."""
         for id in self._changed:
             key = {"shelf": self._shelf, "id": id}
-            for (doc,) in self._connection.execute(_STALE_DOC, key).fetchall():
-                promises.pop(doc, None)
-        for doc in self._alike:
-            promises.setdefault(doc, 0.0)
-        return promises
+            yield from (doc for (doc,) in self._connection.execute(_STALE_DOC, key).fetchall())
 
     def _scored(self, promises: dict[int, float], most: int) -> dict[int, float]:
         rows: list[int] = []

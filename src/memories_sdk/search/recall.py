@@ -265,7 +265,7 @@ def _cost(item: Recalled) -> int:
 
 
 def _quoted(line: str) -> str:
-    quoted = json.dumps(line, ensure_ascii=False).replace("/", "\\/").replace(LEAD, _OTHER_LEAD)
+    quoted = _encode(line).replace("/", "\\/").replace(LEAD, _OTHER_LEAD)
     return _UNSEEN.sub(lambda match: "".join(map(_escape, match[0])), quoted)
 
 
@@ -276,6 +276,9 @@ def _escape(character: str) -> str:
     code -= 0x10000
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""Made once: `json.dumps` would make an encoder for each line."""
 
 _OTHER_LEAD: Final = LEAD.replace("=", "\\u003d")
 _UNSEEN: Final = re.compile(

@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from heapq import nlargest
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
-
-from sqlalchemy import bindparam, select
 
 from memories_sdk.database import Connection, Database
 from memories_sdk.encryption import Cipher
@@ -32,8 +30,8 @@ from memories_sdk.search.hits import Hits, cursor, hit
 from memories_sdk.search.large_shelf import LargeShelf
 from memories_sdk.search.ranking import Analysed, Query, term_weights
 from memories_sdk.search.recall import Chosen, Recall, pack
-from memories_sdk.statements import HEAD_COLUMNS, bodies, memories
-from memories_sdk.wording import compiled
+from memories_sdk.search.word_index import Indexed
+from memories_sdk.statements import HEAD_COLUMNS
 
 SMALL: Final = 512
 """Memories up to which a shelf is ranked in memory, all of them."""
@@ -46,6 +44,9 @@ KEPT: Final = 32
 
 CONSIDERED: Final = 2
 """Memories that are considered for a prompt, for each that may enter."""
+
+AT_ONCE: Final = 16
+"""Memories that are read by one statement."""
 
 _HEADS: Final = """
 SELECT m.row, m.id, m.version, m.type, m.tags, m.created_at, m.updated_at, m.expires_at
@@ -64,15 +65,23 @@ SELECT m.row, m.type, m.tags, m.expires_at FROM memories m
 WHERE m.scope_key = :scope_key AND m.pinned = 1 ORDER BY m.position, m.name, m.id
 """
 _ROW: Final = "SELECT m.row FROM memories m WHERE m.id = :id"
-_WHOLE: Final = compiled(
-    select(*HEAD_COLUMNS, bodies.c.content)
-    .join(bodies, bodies.c.row == memories.c.row)
-    .where(memories.c.scope_key == bindparam("scope_key"), memories.c.row == bindparam("row"))
-)
+# A cross join keeps its order in SQLite, which would walk the shelf instead.
+_WHOLE: Final = f"""
+SELECT m.row, {", ".join(f"m.{column.name}" for column in HEAD_COLUMNS)}, b.content
+FROM json_each(:rows) j CROSS JOIN memories m CROSS JOIN memory_bodies b
+WHERE m.row = j.value AND m.scope_key = :scope_key AND b.row = m.row
+"""  # noqa: S608 -- names of our own columns
 
 
 if TYPE_CHECKING:
     from memories_sdk.search.vectors import Vectors
+
+
+class Sight(NamedTuple):
+    """A shelf as one transaction sees it: analysed in memory, or in the index."""
+
+    catalogue: Catalogue | None
+    indexed: Indexed | None
 
 
 class Ranking(NamedTuple):
@@ -104,22 +113,42 @@ class Searcher:
         self._kept: OrderedDict[str, Catalogue] = OrderedDict()
         self._lock = threading.Lock()
 
+    def ready(self, connection: Connection, scope_key: str) -> Sight | None:
+        """Return the shelf, or None when `prepare` has something to do first."""
+        seq = word_index.last_change(connection, scope_key)
+        if self._vectors is not None and not self._vectors.ready(scope_key, seq):
+            return None
+        sight = self._seen(connection, scope_key, seq)
+        if sight.catalogue is None and (sight.indexed is None or sight.indexed.seq != seq):
+            return None
+        return sight
+
     def prepare(self, scope_key: str) -> None:
-        """Bring the index of a large shelf up to date, unless nobody may write just now."""
+        """Bring what is kept of a shelf up to date, unless nobody may write just now."""
         if self._database.cipher is not None:
             return  # an index on disk would hold the words of texts that are sealed
         if self._vectors is not None:
             self._vectors.prepare(scope_key)
-        with self._database.read(snapshot=True) as connection:
-            if self._catalogue(connection, scope_key) is not None:
+        with self._database.read(shelf=scope_key, snapshot=True) as connection:
+            seq = word_index.last_change(connection, scope_key)
+            if self._seen(connection, scope_key, seq).catalogue is not None:
                 return
         with suppress(StoreBusy, StoreReadOnly):
             word_index.bring_up(self._database, scope_key)
+
+    def sight(self, connection: Connection, scope_key: str) -> Sight:
+        """Return the shelf, as far as it could be prepared."""
+        seen = self._seen(connection, scope_key, word_index.last_change(connection, scope_key))
+        if seen.catalogue is None and (seen.indexed is None or seen.indexed.seq is None):
+            # Large, never indexed, and nobody may write: correct, if slow the first time.
+            return Sight(self._keep(scope_key, self._read(connection, scope_key, None)), None)
+        return seen
 
     def ranked(
         self,
         connection: Connection,
         scope_key: str,
+        sight: Sight,
         query: Query,
         wanted: Filter,
         *,
@@ -130,6 +159,7 @@ class Searcher:
         Args:
             connection: In a read transaction, so that all is of one moment.
             scope_key: The shelf.
+            sight: The shelf as this transaction sees it.
             query: What is looked for.
             wanted: Applied before anything is left out.
             all_matching: Whether all that match are wanted, and nothing that is only related,
@@ -138,15 +168,11 @@ class Searcher:
         if not query.terms:
             return Ranking({}, {}, NO_MEANING)
         meaning = self._meaning(connection, scope_key, query)
-        catalogue = self._catalogue(connection, scope_key)
-        if catalogue is None:
-            indexed = word_index.state(connection, scope_key)
-            if indexed is not None and indexed.seq is not None:
-                large = LargeShelf(connection, scope_key, indexed, query, wanted, meaning)
-                found = large.all() if all_matching else large.best()
-                return Ranking(found, large.weights, meaning)
-            # Large, never indexed, and nobody may write: correct, if slow the first time.
-            catalogue = self._keep(scope_key, self._read(connection, scope_key, None))
+        if sight.indexed is not None:
+            large = LargeShelf(connection, scope_key, sight.indexed, query, wanted, meaning)
+            found = large.all() if all_matching else large.best()
+            return Ranking(found, large.weights, meaning)
+        catalogue = sight.catalogue or Catalogue((), 0)
         found = catalogue.ranked(
             query,
             lambda entry: wanted.passes(entry.type, entry.tags, entry.expires),
@@ -159,6 +185,7 @@ class Searcher:
         self,
         connection: Connection,
         scope_key: str,
+        sight: Sight,
         query: Query,
         wanted: Filter,
         *,
@@ -166,15 +193,14 @@ class Searcher:
         after: tuple[float, bytes] | None,
     ) -> Hits:
         """Return one page of hits."""
-        ranking = self.ranked(connection, scope_key, query, wanted, all_matching=True)
+        ranking = self.ranked(connection, scope_key, sight, query, wanted, all_matching=True)
         scores = ranking.scores
         rows = in_order(connection, scores)
         start = 0 if after is None else _behind(connection, rows, scores, after)
+        shown = rows[start : start + limit]
         page = [
-            hit(
-                self._memory(connection, scope_key, row), scores[row], ranking.weights, query.pieces
-            )
-            for row in rows[start : start + limit]
+            hit(memory, scores[row], ranking.weights, query.pieces)
+            for row, memory in self._memories(connection, scope_key, shown)
         ]
         more = start + limit < len(rows)
         end = cursor(page[-1].score, page[-1].memory) if more else None
@@ -184,6 +210,7 @@ class Searcher:
         self,
         connection: Connection,
         scope_key: str,
+        sight: Sight,
         query: Query,
         wanted: Filter,
         *,
@@ -193,7 +220,7 @@ class Searcher:
         min_relevance: float,
     ) -> Recall:
         """Return the memories for a prompt: the pinned ones, then what answers it best."""
-        ranking = self.ranked(connection, scope_key, query, wanted, all_matching=False)
+        ranking = self.ranked(connection, scope_key, sight, query, wanted, all_matching=False)
         scores = ranking.scores
         first = pinned(connection, scope_key, wanted)[:limit]
         behind = nlargest(CONSIDERED * limit + len(first), scores.values())
@@ -202,12 +229,8 @@ class Searcher:
         rest = [row for row in rest if row not in first][: CONSIDERED * limit]
         return pack(
             (
-                Chosen(
-                    self._memory(connection, scope_key, row),
-                    scores.get(row, 0.0),
-                    ranking.meaning.near.of(row),
-                )
-                for row in (*first, *rest)
+                Chosen(memory, scores.get(row, 0.0), ranking.meaning.near.of(row))
+                for row, memory in self._memories(connection, scope_key, [*first, *rest])
             ),
             ranking.weights,
             query.pieces,
@@ -220,32 +243,38 @@ class Searcher:
     def _meaning(self, connection: Connection, scope_key: str, query: Query) -> Meaning:
         if self._vectors is None:
             return NO_MEANING
-        return Meaning.of(self._share, self._vectors.near(connection, scope_key, query.text))
+        near = self._vectors.near(connection, scope_key, query.text)
+        return NO_MEANING if near is None else Meaning.of(self._share, near)
 
-    def _catalogue(self, connection: Connection, scope_key: str) -> Catalogue | None:
-        """Return the shelf analysed, or None when it is large."""
-        seq = word_index.last_change(connection, scope_key)
+    def _seen(self, connection: Connection, scope_key: str, seq: int) -> Sight:
+        """Return the shelf: analysed in memory, unless it is large."""
         with self._lock:
             kept = self._kept.get(scope_key)
             if kept is not None:
                 self._kept.move_to_end(scope_key)
         if kept is not None and kept.seq == seq:
-            return kept
+            return Sight(kept, None)
         if self._database.cipher is not None:
-            return self._keep(scope_key, self._read(connection, scope_key, kept))
+            return Sight(self._keep(scope_key, self._read(connection, scope_key, kept)), None)
         indexed = word_index.state(connection, scope_key)
         if indexed is not None and indexed.seq == seq and indexed.memories > SMALL:
-            return None
+            return Sight(None, indexed)
         measure = {"scope_key": scope_key, "most": SMALL + 1}
         count, size = connection.execute(_MEASURE, measure).fetchone()
         if count > SMALL or (size or 0) > SMALL_BYTES:
-            return None
-        return self._keep(scope_key, self._read(connection, scope_key, kept))
+            return Sight(None, indexed)
+        return Sight(self._keep(scope_key, self._read(connection, scope_key, kept)), None)
 
-    def _memory(self, connection: Connection, scope_key: str, row: int) -> Memory:
-        """Return the memory in a row that was found in the same transaction."""
-        key = {"scope_key": scope_key, "row": row}
-        return to_memory(connection.execute(_WHOLE, key).fetchone(), self._database.cipher)
+    def _memories(
+        self, connection: Connection, scope_key: str, rows: Sequence[int]
+    ) -> Iterator[tuple[int, Memory]]:
+        """Yield the memories in rows that were found in the same transaction, in their order."""
+        for start in range(0, len(rows), AT_ONCE):
+            some = rows[start : start + AT_ONCE]
+            key = {"scope_key": scope_key, "rows": json.dumps(some)}
+            found = {row[0]: row[1:] for row in connection.execute(_WHOLE, key).fetchall()}
+            for row in some:
+                yield row, to_memory(found[row], self._database.cipher)
 
     def _read(self, connection: Connection, scope_key: str, old: Catalogue | None) -> Catalogue:
         return _read(connection, scope_key, old, self._database.cipher)

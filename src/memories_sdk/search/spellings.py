@@ -6,19 +6,45 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
+from typing import Final
 
 from memories_sdk.search import analysis
 from memories_sdk.search.ranking import Likeness, Query
 
+LOOKED_FOR: Final = 3
+"""Pieces, for each word of a text, up to which it is faster to look for them in it than to take it
+apart."""
+
 
 def likeness_of(query: Query, texts: Sequence[str]) -> Likeness:
     """Return what a few texts, each looked through once, have in common with a query."""
-    holders = {
-        piece: [number for number, text in enumerate(texts) if piece in text]
-        for piece in query.pieces
-    }
-    topics = [_topics(text.split()) for text in texts] if query.topics else ()
+    asked = frozenset(query.pieces)
+    shared = _Shared(asked)
+    holders: dict[str, list[int]] = {piece: [] for piece in query.pieces}
+    topics: list[dict[int, float]] = []
+    for number, text in enumerate(texts):
+        words = text.split()
+        if len(asked) <= LOOKED_FOR * len(words):
+            held: Iterable[str] = [piece for piece in asked if piece in text]
+        else:
+            held = set().union(*map(shared.__getitem__, words))
+        for piece in held:
+            holders[piece].append(number)
+        if query.topics:
+            topics.append(_topics(words))
     return Likeness(holders, topics, len(texts))
+
+
+class _Shared(dict[str, frozenset[str]]):
+    """Words to those of their pieces that are asked for, found once: texts share most words."""
+
+    def __init__(self, asked: frozenset[str]) -> None:
+        super().__init__()
+        self._asked = asked
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        self[word] = found = self._asked.intersection(analysis.pieces(word))
+        return found
 
 
 def _topics(words: Iterable[str]) -> dict[int, float]:

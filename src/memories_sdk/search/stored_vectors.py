@@ -14,6 +14,8 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from memories_sdk.database import Connection
+from memories_sdk.encryption import Cipher
+from memories_sdk.search import word_index
 from memories_sdk.statements import memories
 from memories_sdk.tables import metadata
 from memories_sdk.wording import compiled
@@ -33,7 +35,7 @@ _STORED: Final = compiled(
     )
 )
 _READ: Final = """
-SELECT m.version, m.name, m.summary, m.summary_derived, m.tags, b.content
+SELECT m.id, m.version, m.name, m.summary, m.summary_derived, m.tags, b.content
 FROM memories m JOIN memory_bodies b ON b.row = m.row
 WHERE m.row = :row AND m.scope_key = :scope_key
 """
@@ -90,13 +92,14 @@ def stored(connection: Connection, scope_key: str, embedder: str, dim: int) -> d
 
 
 def texts(
-    connection: Connection, scope_key: str, rows: Sequence[int]
+    connection: Connection, scope_key: str, rows: Sequence[int], cipher: Cipher | None
 ) -> Iterator[tuple[int, int, str]]:
     """Yield row, version and the text to embed of those of these memories that are there."""
     for row in rows:
         found = connection.execute(_READ, {"scope_key": scope_key, "row": row}).fetchone()
         if found is not None:
-            version, name, summary, derived, tags, content = found
+            id, version, name, summary, derived, tags, content = found
+            summary, content = word_index.opened(scope_key, id, summary, content, cipher)
             said = "" if derived else summary
             fields = (name, said, ", ".join(json.loads(tags)), content[:HEAD])
             yield row, version, "\n".join(filter(None, fields))

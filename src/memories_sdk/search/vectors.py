@@ -23,6 +23,11 @@ from memories_sdk.search import stored_vectors, word_index
 from memories_sdk.search.embedding import Embedder, Kind
 from memories_sdk.search.stored_vectors import Stored
 
+CHANCE: Final = 0.1
+"""Cosine of texts that have nothing to do with each other, about: it says nothing."""
+
+_REST: Final = 1 - CHANCE
+
 BATCH: Final = 64
 """Memories that are embedded before they are stored."""
 
@@ -45,7 +50,7 @@ class Near(NamedTuple):
     def of(self, row: int) -> float:
         """Return how near one memory is, from 0 to 1."""
         place = self.places.get(row)
-        return 0.0 if place is None else max(float(self.cosines[place]), 0.0)
+        return 0.0 if place is None else max(float(self.cosines[place]) - CHANCE, 0.0) / _REST
 
     def above(self, least: float, most: int) -> list[int]:
         """Return the rows that are at least so near, the nearest first, and at most so many."""
@@ -73,15 +78,26 @@ class Vectors:
         self._kept: OrderedDict[str, _Shelf] = OrderedDict()
         self._lock = threading.Lock()
 
+    def ready(self, scope_key: str, seq: int) -> bool:
+        """Whether the vectors of a shelf are known as of one of its revisions."""
+        with self._lock:
+            kept = self._kept.get(scope_key)
+        return kept is not None and kept.seq == seq
+
     def prepare(self, scope_key: str) -> None:
         """Embed and store what is new on a shelf, as far as nobody else writes."""
         with suppress(StoreBusy, StoreReadOnly):
             self._bring_up(scope_key)
 
-    def near(self, connection: Connection, scope_key: str, text: str) -> Near:
-        """Return how near the memories of a shelf come to a text, as the connection sees them."""
-        shelf = self._shelf(connection, scope_key)
+    def near(self, connection: Connection, scope_key: str, text: str) -> Near | None:
+        """Return how near the memories of a shelf come to a text, as the connection sees them.
+
+        None for a text that means nothing to the model: a vector of length 0.
+        """
         query = _unit(self._embed([text], "query"))[0]
+        if not query.any():
+            return None
+        shelf = self._shelf(connection, scope_key)
         return Near(shelf.places, shelf.matrix @ query)
 
     def _bring_up(self, scope_key: str) -> None:
@@ -135,7 +151,9 @@ class Vectors:
         """Return the vectors of these memories as they are now; known texts keep theirs."""
         found: dict[int, Stored] = {}
         texts: dict[int, str] = {}
-        for row, version, text in stored_vectors.texts(connection, scope_key, rows):
+        for row, version, text in stored_vectors.texts(
+            connection, scope_key, rows, self._database.cipher
+        ):
             digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
             old = known.get(row)
             if old is not None and old.digest == digest:

@@ -132,12 +132,21 @@ def texts(
         row = connection.execute(_READ, {"scope_key": scope_key, "id": id}).fetchone()
         if row is not None:
             name, summary, derived, tags, content = row[2:]
-            if cipher is not None:
-                place = (scope_key, id.hex())
-                content = cipher.open(content, "content", *place)
-                summary = summary and cipher.open(summary, "summary", *place)
+            summary, content = opened(scope_key, id, summary, content, cipher)
             found.append(Text(row[0], row[1], analysed(name, summary, derived, tags, content)))
     return found
+
+
+def opened(
+    scope_key: str, id: bytes, summary: str | None, content: str, cipher: Cipher | None
+) -> tuple[str | None, str]:
+    """Return the summary and the body of a memory as they were written."""
+    if cipher is None:
+        return summary, content
+    place = (scope_key, id.hex())
+    return summary and cipher.open(summary, "summary", *place), cipher.open(
+        content, "content", *place
+    )
 
 
 def analysed(name: str, summary: str | None, derived: int, tags: str, content: str) -> Analysed:
