@@ -50,6 +50,10 @@ CALLS: dict[str, list[str]] = {
     "verify": ["verify"],
     "backup": ["backup", "{folder}/copy.db"],
     "eval": ["eval", "{folder}/questions.jsonl"],
+    "serve": ["serve"],
+    "token create": ["token", "create", "alice", "--write", "--label", "notebook"],
+    "token list": ["token", "list"],
+    "token revoke": ["token", "revoke", "{token}"],
 }
 
 
@@ -65,6 +69,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         shelf.save("voice", "context", "Answer in British English.\r\n")
         shelf.save("gone", "plan", "old")
         shelf.delete("gone", "plan")
+        token = store.tokens.issue(alice).token
+    # The server itself runs in the tests of it; here it would never end.
+    monkeypatch.setattr("uvicorn.run", lambda *_, **__: None)
     (tmp_path / "questions.jsonl").write_text('{"question": "British?", "evidence": ["voice"]}\n')
     (tmp_path / "wild").mkdir()
     (tmp_path / "wild" / "progress.md").write_text("Half done.")
@@ -75,6 +82,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def call(*arguments: str, text: str | bytes | None = None) -> Result:
         filled = [each.replace("{folder}", str(tmp_path)) for each in arguments]
+        filled = [each.replace("{token}", str(token.id)) for each in filled]
         return CliRunner().invoke(app, filled, input=text, prog_name="memories")
 
     return call

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from uuid import UUID
 
 import pytest
 from starlette.applications import Starlette
@@ -13,8 +16,9 @@ from starlette.requests import Request
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from memories_sdk import FACTS, InvalidInput, MemoryStore, Principal
+from memories_sdk import FACTS, InvalidInput, MemoryStore, MemoryTools, Principal
 from memories_sdk.server import Caller, Limits, create_app
+from memories_sdk.server.beside import ROUTES as BESIDE
 from memories_sdk.server.further import ROUTES as FURTHER
 from memories_sdk.server.spora import ROUTES as SPORA
 
@@ -142,7 +146,7 @@ def test_a_token_for_reading_writes_nothing(store: MemoryStore, alice: Principal
     before = len(store.scope(acting_as=alice).history())
     agent = store.agents.create("a", owner=alice)
     with client(store, alice, access="read") as http:
-        for route in (*SPORA, *FURTHER):
+        for route in (*SPORA, *FURTHER, *BESIDE):
             path = f"/api/v1{route.path}".replace("{agent_id}", str(agent.id)).replace("{id}", "x")
             answer = http.request(route.method, path, json={} if route.body else None)
             if route.writes:
@@ -151,7 +155,9 @@ def test_a_token_for_reading_writes_nothing(store: MemoryStore, alice: Principal
         for method, path in (("POST", "/openwp/v1/memory"), ("DELETE", "/openwp/v1/memory/x")):
             assert http.request(method, path).json()["code"] == "READ_ONLY"
     assert len(store.scope(acting_as=alice).history()) == before
-    reading = {(route.method, route.path) for route in (*SPORA, *FURTHER) if not route.writes}
+    reading = {
+        (route.method, route.path) for route in (*SPORA, *FURTHER, *BESIDE) if not route.writes
+    }
     assert {path.rsplit("/", 1)[1] for method, path in reading if method != "GET"} == {
         "recall",
         "inspect",
@@ -383,3 +389,131 @@ def test_facts_of_the_whole_site(store: MemoryStore, alice: Principal, bob: Prin
         answer = http.post(path, json={"type": "fact", "key": "k", "value": "v"})
         assert (answer.status_code, answer.json()["code"]) == (409, "openwp_memory_disabled")
         assert http.get(path).json()["enabled"] is False
+
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def test_a_write_asked_for_again_happens_once(store: MemoryStore, alice: Principal) -> None:
+    """After a lost answer the same key gives the first result; another call may not have it."""
+    with client(store, alice) as http:
+        body, key = {"name": "n", "type": "plan", "content": "x"}, {"Idempotency-Key": "k1"}
+        first, again = (http.post(PATH, json=body, headers=key) for _ in range(2))
+        assert (first.status_code, again.status_code) == (201, 201)
+        assert first.json() == again.json()
+        other = http.post(PATH, json=body | {"name": "m"}, headers=key)
+        assert code(other) == (409, "KEY_REUSED")
+        assert len(http.get(PATH).json()["data"]["memories"]) == 1
+
+
+def test_a_picture_is_what_its_bytes_are(
+    store: MemoryStore, alice: Principal, bob: Principal
+) -> None:
+    """Sent with a fixed type, to its owner alone; a program in disguise is not taken."""
+    with client(store, alice) as http:
+        path = f"{PATH}/attachments"
+        said = {"Content-Type": "text/html"}
+        made = http.post(path, content=PNG, headers=said, params={"name": "a.png"})
+        assert made.status_code == 201
+        one = f"{path}/{made.json()['data']['attachment']['id']}"
+        shown = http.get(one)
+        assert (shown.content, shown.headers["content-type"]) == (PNG, "image/png")
+        assert shown.headers["x-content-type-options"] == "nosniff"
+        assert "sandbox" in shown.headers["content-security-policy"]
+        assert len(http.get(path).json()["data"]["attachments"]) == 1
+        svg = http.post(path, content=b"<svg onload=alert(1)>")
+        assert code(svg) == (422, "VALIDATION_ERROR")
+        other = {"Authorization": f"Bearer {store.tokens.issue(bob).secret}"}
+        foreign = http.get(one, headers=other)
+        unknown = http.get(f"{path}/{UUID(int=1)}", headers=other)
+        assert foreign.json() == unknown.json()
+        assert foreign.status_code == unknown.status_code == 404
+        assert http.delete(one).status_code == 200
+        assert http.get(one).status_code == 404
+
+
+def test_a_person_decides_over_http(store: MemoryStore, alice: Principal, bob: Principal) -> None:
+    """A call waits, is shown, granted once; nobody else sees it."""
+    agent = store.agents.create("writer", owner=alice)
+    tools = MemoryTools(store, acting_as=alice, agent=agent)
+    store.scope(acting_as=alice, agent=agent).create("n", "plan", "x")
+    waiting = tools.call("memory", {"action": "delete", "name": "n", "type": "plan"}).approval
+    assert waiting is not None
+    path = f"/api/v1/approvals/{waiting.id}"
+    with client(store, alice) as http:
+        other = {"Authorization": f"Bearer {store.tokens.issue(bob, access='write').secret}"}
+        only = store.tokens.issue(
+            alice, principal=store.principals.group("lab", owner=alice), access="write"
+        )
+        for headers in (other, {"Authorization": f"Bearer {only.secret}"}):
+            listed = http.get("/api/v1/approvals", headers=headers).json()
+            assert listed == {"data": {"approvals": []}}
+            assert http.get(path, headers=headers).status_code == 404
+            assert http.post(f"{path}/grant", headers=headers).status_code == 404
+            assert http.post(f"{path}/refuse", headers=headers).status_code == 404
+        (shown,) = http.get("/api/v1/approvals").json()["data"]["approvals"]
+        assert (shown["state"], shown["id"]) == ("pending", str(waiting.id))
+        assert "Deleted memory [n]" in http.post(f"{path}/grant").json()["data"]["text"]
+        assert code(http.post(f"{path}/grant")) == (409, "CONFLICT")
+        assert http.get(path).json()["data"]["approval"]["state"] == "granted"
+    assert store.scope(acting_as=alice, agent=agent).list().total == 0
+
+
+def asked(http: TestClient, method: str, tail: str, **rest: object) -> object:
+    """Return what a route gives."""
+    answer = http.request(method, PATH + tail, **rest)
+    assert answer.status_code in {200, 201}, answer.text
+    return answer.json()["data"]
+
+
+def test_every_further_verb_has_a_route(store: MemoryStore, alice: Principal) -> None:
+    """Save, history, restore, undo, search and recall answer as the scope does."""
+    with client(store, alice) as http:
+        ask = partial(asked, http)
+        made = ask("PUT", "", json={"name": "n", "type": "plan", "content": "British English"})
+        assert made["created"] is True
+        id = made["memory"]["id"]
+        saved = ask("PUT", "", json={"name": "n", "type": "plan", "tags": ["style"]})
+        assert (saved["created"], saved["memory"]["version"]) == (False, 2)
+        ask("PUT", "", json={"name": "m", "type": "plan", "content": "other"})
+        assert ask("GET", "/named", params={"name": "n", "type": "plan"})["memory"]["id"] == id
+        assert ask("GET", "/counts")["counts"]["plan"] == 2
+        assert ask("GET", "/recent", params={"limit": 1})["total"] == 2
+        assert ask("GET", "/search", params={"query": "British"})["hits"][0]["memory"]["id"] == id
+        assert "British" in ask("POST", "/recall", json={"prompt": "British English"})["context"]
+        assert ask("POST", "/inspect", json={"type": "plan", "content": "x"}) == {"concerns": []}
+        moved = ask("POST", f"/{id}/move", json={"after": ask("GET", "")["memories"][1]["id"]})
+        assert moved["memory"]["order"] == 2
+        assert len(ask("GET", f"/{id}/history")["revisions"]) == 3
+        assert len(ask("GET", "/history", params={"name": "n", "type": "plan"})["revisions"]) == 3
+        assert ask("DELETE", "", params={"type": "plan"}) == {"deleted": 2}
+        assert len(ask("GET", "/deleted")["revisions"]) == 2
+        assert len(ask("POST", "/undo")["revisions"]) == 2
+        ask("DELETE", f"/{id}")
+        assert ask("POST", f"/{id}/restore")["memory"]["name"] == "n"
+
+
+def test_a_shelf_is_kept_over_http(store: MemoryStore, alice: Principal) -> None:
+    """Redacting, pruning, the switch, unsaved texts and a move to another shelf."""
+    lab = store.principals.group("lab", owner=alice)
+    id = str(store.scope(acting_as=alice).create("n", "plan", "British English").id)
+    with client(store, alice) as http:
+        ask = partial(asked, http)
+        ask("PUT", f"/{id}", json={"content": "British English"})
+        ask("PUT", f"/{id}", json={"content": "British English!"})
+        assert ask("POST", "/redact", json={"text": "British"})["found"] > 0
+        assert ask("POST", "/prune", json={"keep": 1})["emptied"] > 0
+        assert ask("PUT", "/enabled", json={"enabled": False}) == {"enabled": False}
+        refused = http.post(PATH, json={"name": "x", "type": "plan"})
+        assert code(refused) == (409, "MEMORY_DISABLED")
+        assert ask("GET", "/enabled") == {"enabled": False}
+        ask("PUT", "/enabled", json={"enabled": True})
+        draft = {"type": "plan", "name": "half"}
+        assert ask("PUT", "/drafts/d1", json=draft)["draft"]["name"] == "half"
+        assert [each["key"] for each in ask("GET", "/drafts")["drafts"]] == ["d1"]
+        ask("DELETE", "/drafts/d1")
+        there = ask("POST", f"/{id}/transfer", json={"principal_id": lab.id})
+        assert there["memory"]["principal_id"] == lab.id
+        assert ask("GET", "/changes", params={"since": 0, "limit": 5})["revisions"]

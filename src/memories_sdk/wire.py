@@ -11,11 +11,14 @@ from typing import Any, Final
 
 from uuid6 import UUID
 
+from memories_sdk.attachments import AttachmentHead
+from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.errors import (
     AnchorNotFound,
     AnchorNotUnique,
     EditConflict,
     InvalidInput,
+    KeyReused,
     MemoriesError,
     QuotaExceeded,
     TooLong,
@@ -27,6 +30,7 @@ from memories_sdk.history import History, Revision
 from memories_sdk.memory import Memory, MemoryHead
 from memories_sdk.merge import Chunk, Merge
 from memories_sdk.principals import Agent, Principal
+from memories_sdk.results import Approval
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.passages import Passage
 from memories_sdk.search.recall import Recall, Recalled, Verdict
@@ -221,6 +225,7 @@ _DETAILS: Final[Mapping[type[MemoriesError], tuple[str, ...]]] = {
     AnchorNotFound: ("edit",),
     AnchorNotUnique: ("count", "positions", "edit"),
     EditConflict: ("expected_version", "current", "difference"),
+    KeyReused: ("key",),
     QuotaExceeded: ("quota", "limit"),
     TooLong: ("size", "limit", "unit"),
     UnknownType: ("allowed",),
@@ -237,6 +242,57 @@ def _detail(value: object) -> object:
     if isinstance(value, Concern):
         return concern_json(value)
     return [_detail(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def picture_json(picture: AttachmentHead) -> Json:
+    """Return a picture without its bytes."""
+    return {
+        "id": str(picture.id),
+        "name": picture.name,
+        "media_type": picture.media_type,
+        "size": picture.size,
+        "created_at": picture.created_at.isoformat(),
+        "markdown": picture.markdown,
+    }
+
+
+def picture_from(values: Mapping[str, Any]) -> AttachmentHead:
+    """Return a picture, without its bytes, that was sent."""
+    known = {name: values[name] for name in ("name", "media_type", "size")}
+    made = datetime.fromisoformat(values["created_at"])
+    return AttachmentHead(id=UUID(values["id"]), created_at=made, **known)
+
+
+def draft_json(draft: EditorDraft) -> Json:
+    """Return an unsaved text."""
+    return _sent(_values(draft))
+
+
+def draft_from(values: Mapping[str, Any]) -> EditorDraft:
+    """Return an unsaved text that was sent."""
+    id = values["memory_id"]
+    return EditorDraft(
+        **dict(values)
+        | {
+            "memory_id": None if id is None else UUID(id),
+            "tags": tuple(values["tags"]),
+            "kept_at": datetime.fromisoformat(values["kept_at"]),
+        }
+    )
+
+
+def approval_json(approval: Approval) -> Json:
+    """Return a call that waits for a person."""
+    return _sent({name: value for name, value in _values(approval).items() if name != "prompt"})
+
+
+def approval_from(values: Mapping[str, Any]) -> Approval:
+    """Return a call that waits, as it was sent."""
+    found = dict(values)
+    for name in ("created_at", "expires_at", "decided_at"):
+        if found[name] is not None:
+            found[name] = datetime.fromisoformat(found[name])
+    return Approval(**found | {"id": UUID(found["id"])})
 
 
 def principal_json(principal: Principal) -> Json:
@@ -261,6 +317,13 @@ def agent_from(values: Mapping[str, Any]) -> Agent:
 
 def _values(value: Any) -> Json:  # noqa: ANN401 -- any dataclass of the core
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def _sent(values: Json) -> Json:
+    return {
+        name: str(value) if isinstance(value, UUID) else _plain(value)
+        for name, value in values.items()
+    }
 
 
 def _plain(value: object) -> object:

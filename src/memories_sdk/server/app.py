@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from memories_sdk.errors import InvalidInput
 from memories_sdk.principals import Principal
-from memories_sdk.server import further, health, spora
+from memories_sdk.server import beside, further, health, spora
 from memories_sdk.server.authentication import Authenticate, Gate
 from memories_sdk.server.frame import Frame, Watcher, not_found
 from memories_sdk.server.openapi import describe, operation
@@ -74,7 +74,7 @@ def create_app(
     # A literal path comes before the one with an id in its place.
     facts = Facts(site).routes()
     sessions = Sessions(gate, secure=secure_cookie).routes()
-    for route in (*sessions, *further.ROUTES, *spora.ROUTES, *facts):
+    for route in (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts):
         app.add_api_route(
             route.family.prefix + route.path,
             _endpoint(service, route),

@@ -17,7 +17,7 @@ from memories_sdk.memory import DERIVED, FACTS, Edit, Vocabulary
 from memories_sdk.principals import Agent, Principal, denied
 from memories_sdk.reader import unknown_id
 from memories_sdk.scope import Scope
-from memories_sdk.server.authentication import Caller
+from memories_sdk.server.authentication import SAFE, Caller
 from memories_sdk.server.replies import Refused
 from memories_sdk.store import MemoryStore
 from memories_sdk.wire import MEMORY_KEYS, Json
@@ -38,6 +38,7 @@ class Call:
         query: The parameters behind the path; of a repeated one the last.
         caller: Who is calling.
         request: As it came.
+        body: As it came.
     """
 
     def __init__(self, store: MemoryStore, request: Request, body: bytes, caller: Caller) -> None:
@@ -45,7 +46,7 @@ class Call:
         self.caller = caller
         self.query: Mapping[str, str] = request.query_params
         self.request = request
-        self._body = body
+        self.body = body
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -64,9 +65,9 @@ class Call:
         Raises:
             Refused: It is no JSON, or no object.
         """
-        if not self._body.strip():
+        if not self.body.strip():
             return {}
-        value = _parsed(self._body)
+        value = _parsed(self.body)
         if not isinstance(value, dict):
             raise Refused(422, "VALIDATION_ERROR", "Request body must be a JSON object.")
         return value
@@ -80,7 +81,6 @@ class Call:
             AccessDenied: The caller may not act as that principal.
         """
         sent = self.query.get("principal_id", "")
-        only = self.caller.principal
         if not sent:
             return None
         if not _POSITIVE.match(sent):
@@ -89,10 +89,7 @@ class Call:
                 field="principal_id",
                 suggestion="Leave it out to act as yourself.",
             )
-        for each in self.store.principals.visible_to(self.caller.user):
-            if each.id == int(sent) and only in {None, each}:
-                return each
-        raise denied(int(sent))
+        return self._visible(int(sent))
 
     @cached_property
     def vocabularies(self) -> tuple[Vocabulary, ...]:
@@ -133,13 +130,38 @@ class Call:
         if (sent := self.request.path_params.get("agent_id")) is not None:
             agent = self._agent(sent, named)
             named = self.store.principals.get(agent.principal_id)
-        return self.store.scope(
+        scope = self.store.scope(
             acting_as=self.caller.user,
             principal=named,
             agent=agent,
             vocabularies=vocabularies,
             source=self.headers.get("x-memories-source") or "rest",
         )
+        key = self.headers.get("idempotency-key")
+        return scope if key is None or self.request.method in SAFE else scope.once(key)
+
+    def other(self, principal_id: int | None, agent_id: int | None) -> Scope:
+        """Return another shelf that the caller reaches.
+
+        Raises:
+            AccessDenied: The caller may not act as that principal.
+            NotFound: The agent does not exist, or belongs to somebody else.
+        """
+        owner = self.caller.principal
+        if principal_id is not None:
+            owner = self._visible(principal_id)
+        agent = None if agent_id is None else self._agent(str(agent_id), owner)
+        if agent is not None:
+            owner = self.store.principals.get(agent.principal_id)
+        return self.store.scope(
+            acting_as=self.caller.user, principal=owner, agent=agent, source="rest"
+        )
+
+    def _visible(self, id: int) -> Principal:
+        for each in self.store.principals.visible_to(self.caller.user):
+            if each.id == id and self.caller.principal in {None, each}:
+                return each
+        raise denied(id)
 
     def _agent(self, sent: str, owner: Principal | None) -> Agent:
         """Return the agent in the path, of this owner or of anybody the caller may act as."""

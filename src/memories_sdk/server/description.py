@@ -107,6 +107,43 @@ SESSION: Final[Json] = {
     "csrf_token": None,
 }
 
+PICTURE: Final[Json] = {
+    "id": ID,
+    "name": "diagram.png",
+    "media_type": "image/png",
+    "size": 5120,
+    "created_at": MOMENT,
+    "markdown": f"![diagram.png](attachment:{ID})",
+}
+DRAFT: Final[Json] = {
+    "key": "draft-1",
+    "memory_id": None,
+    "version": None,
+    "name": "half a thought",
+    "type": "plan",
+    "summary": "",
+    "tags": [],
+    "content": "It could be that",
+    "kept_at": MOMENT,
+}
+ARGUMENTS: Final[Json] = {"action": "delete", "name": "n", "type": "plan"}
+APPROVAL: Final[Json] = {
+    "tool": "memory",
+    "arguments": ARGUMENTS,
+    "description": "Memory delete: n (plan)",
+    "preview": "agent:writer · plan · n",
+    "id": ID,
+    "shelf": "agent:3",
+    "actor": "agent:writer",
+    "version": 1,
+    "state": "pending",
+    "created_at": MOMENT,
+    "expires_at": MOMENT,
+    "decided_by": None,
+    "decided_at": None,
+    "answer": "",
+}
+
 _TEXT: Final = {"type": "string"}
 _NAME: Final = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
 _TYPE: Final = {"type": "string", "enum": [*DOCUMENTS.types, *FACTS.types]}
@@ -233,6 +270,27 @@ FACT_BODY: Final = _body(
     {"type": "preference", "key": "reply-tone", "value": "Friendly and short", "tags": ["tone"]},
     ("type", "key"),
 )
+DRAFT_BODY: Final = _body(
+    {
+        "type": _TYPE,
+        "name": _TEXT,
+        "content": _TEXT,
+        "summary": _TEXT,
+        "tags": {"type": "array", "items": _TEXT},
+        "memory_id": {"type": ["string", "null"], "format": "uuid"},
+        "version": {"type": ["integer", "null"], "minimum": 1},
+    },
+    {"type": "plan", "name": "half a thought", "content": "It could be that"},
+    ("type",),
+)
+TRANSFER: Final = _body(
+    {
+        "principal_id": {"type": ["integer", "null"], "minimum": 1},
+        "agent_id": {"type": ["integer", "null"], "minimum": 1},
+        "expected_version": _VERSION,
+    },
+    {"principal_id": 12},
+)
 LOGIN: Final = _body({"token": _TEXT}, {"token": "mem_…"}, ("token",))
 
 
@@ -280,6 +338,14 @@ PARAMETERS: Final[Mapping[str, Json]] = {
     "page": _query("page", {"type": "integer"}, "From 1.", 1),
     "per_page": _query("per_page", {"type": "integer"}, "At most 200; 100 when left out.", 100),
     "type_of_fact": _query("type", _TEXT, "Only this type.", "preference"),
+    "unused": _query(
+        "unused", {"type": "string", "enum": ["true", "false"]}, "Only what no text names.", "true"
+    ),
+    "waiting": _query(
+        *("waiting", {"type": "string", "enum": ["true", "false"]}),
+        "Whether only those that nobody decided.",
+        "true",
+    ),
     "key": _query("key", _TEXT, "With `type`, one fact.", "reply-tone"),
 }
 """Parameters behind the path, by the names under which routes list them."""
@@ -298,6 +364,7 @@ REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "NAME_MISMATCH": (409, "The memory has another name or type."),
     "EDIT_CONFLICT": (409, "The memory changed: you saw version 1, it is at version 2."),
     "CONFLICT": (409, "Memory is switched off here; nothing was written."),
+    "KEY_REUSED": (409, "The key 'b1946ac9' was used for another call; nothing was written."),
     "QUOTA_EXCEEDED": (409, "The quota of 1,000 memories is used up; nothing was written."),
     "REQUEST_TOO_LARGE": (413, "The body is larger than 8,388,608 bytes."),
     "VALIDATION_ERROR": (422, "name is required."),

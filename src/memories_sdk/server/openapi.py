@@ -16,7 +16,7 @@ from memories_sdk.wire import Json
 
 ANYBODYS: Final = ("UNAUTHENTICATED", "TOO_MANY_REQUESTS", "STORE_BUSY", "INTERNAL_SERVER_ERROR")
 CALLERS: Final = ("FORBIDDEN", "NOT_FOUND", "VALIDATION_ERROR")
-WRITERS: Final = ("CSRF_TOKEN_MISSING", "CSRF_INVALID", "READ_ONLY")
+WRITERS: Final = ("CSRF_TOKEN_MISSING", "CSRF_INVALID", "READ_ONLY", "KEY_REUSED", "CONFLICT")
 BODIES: Final = ("INVALID_JSON", "REQUEST_TIMEOUT", "REQUEST_TOO_LARGE")
 
 _COMPONENTS: Final[Mapping[str, object]] = {
@@ -29,8 +29,11 @@ _COMPONENTS: Final[Mapping[str, object]] = {
     "Session": say.SESSION,
     "Principal": say.PRINCIPAL,
     "Passage": say.PASSAGE,
+    "Picture": say.PICTURE,
+    "Draft": say.DRAFT,
+    "Approval": say.APPROVAL,
 }
-_OPEN: Final = (*(id(each) for each in (say.COUNTS, say.REVISION["before"])),)
+_OPEN: Final = (*(id(each) for each in (say.COUNTS, say.REVISION["before"], say.ARGUMENTS)),)
 """Objects whose keys differ from one answer to the next."""
 
 _NULLABLE: Final = frozenset({"summary", "content", "source", "name", "type", "memory_id"})
@@ -52,19 +55,28 @@ def operation(route: Route) -> Json:
             "required": "required" in route.body,
             "content": {"application/json": media},
         }
+    elif route.raw and route.writes:
+        picture = {"schema": {"type": "string", "contentMediaType": "image/png"}}
+        found["requestBody"] = {"required": True, "content": {"image/png": picture}}
     return found
 
 
 def responses(route: Route) -> Json:
     """Return the answers of a route by status, each with an example."""
     success = {"schema": schema(route.example), "example": route.example}
+    if route.raw and route.method in SAFE:
+        picture = {"type": "string", "contentMediaType": "image/*"}
+        kinds = ("image/png", "image/jpeg", "image/gif", "image/webp")
+        given: Json = {kind: {"schema": picture} for kind in kinds}
+    else:
+        given = {"application/json": success}
     headers = {}
     if _has_etag(route):
         headers = {"ETag": {"schema": {"type": "string"}, "example": '"v1"'}}
     found: Json = {
         str(route.status): {
             "description": "Done.",
-            "content": {"application/json": success},
+            "content": given,
             **({"headers": headers} if headers else {}),
         }
     }
@@ -179,6 +191,8 @@ def _query(route: Route) -> list[Json]:
 
 def _headers(route: Route) -> list[Json]:
     found = []
+    if route.writes:
+        found.append(("Idempotency-Key", "b1946ac9", "Write once, however often this is sent."))
     if route.body is not None and "expected_version" in route.body["properties"]:
         found.append(("If-Match", '"v1"', "Only if the memory is still at that version."))
     if "NOT_MODIFIED" in route.refuses:

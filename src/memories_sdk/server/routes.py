@@ -61,6 +61,7 @@ class Route:
         example: A success, as it is sent.
         refuses: Codes of refusals beyond those that every route has.
         open: Whether anybody may call it.
+        raw: Whether bytes are sent instead of JSON: in the body of a write, else in the answer.
     """
 
     family: Family
@@ -75,6 +76,7 @@ class Route:
     example: object = None
     refuses: tuple[str, ...] = ()
     open: bool = False
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class Service:
             route.family.check(request, caller)
             check_access(caller, writes=route.writes)
             call = Call(self.store, request, body, caller)
-            _ = call.named_principal, call.given
+            _ = call.named_principal, route.raw or call.given
             return route.run(call).response()
         except Exception as error:
             answer = route.family.refusal(error)
