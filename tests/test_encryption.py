@@ -126,7 +126,11 @@ def test_another_key_opens_nothing(make_store: MakeStore, tmp_path: Path, key: o
     assert shelf_of(make_store(key=KEY)).list().total == 2
 
 
-@pytest.mark.parametrize("key", [b"short", "a" * 32, KEY + b"x", 7, bytearray(32)], ids=repr)
+@pytest.mark.parametrize(
+    "key",
+    [b"short", "a" * 32, KEY + b"x", 7, bytearray(32)],
+    ids=["short", "text", "long", "number", "mutable"],
+)
 def test_a_key_is_32_bytes(make_store: MakeStore, key: object) -> None:
     """A passphrase or a cut key is refused when it is given."""
     with pytest.raises(InvalidInput, match="32 bytes"):
