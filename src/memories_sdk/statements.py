@@ -314,6 +314,8 @@ DELETED: Final = compiled(
     select(*REVISION_COLUMNS)
     .where(
         revisions.c.scope_key == bindparam("scope_key"),
+        # Of all endings, and few others; the engine's index holds just these.
+        revisions.c.after.is_(None),
         revisions.c.action.in_([literal_column(f"'{name}'") for name in ENDINGS]),
         ~exists().where(
             _later.c.memory_id == revisions.c.memory_id, _later.c.seq > revisions.c.seq

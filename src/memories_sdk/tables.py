@@ -162,11 +162,12 @@ class RevisionRow(Table, table=True):
             *("scope_key", "type", "name", "seq"),
             sqlite_where=text("named = 1"),
         ),
-        # What was deleted.
+        # What was deleted: nothing is left to digest. Without `after` among its columns, the
+        # planner would take the index of all revisions instead.
         Index(
             "ix_memory_revisions_endings",
-            *("scope_key", "seq"),
-            sqlite_where=text("action IN ('delete', 'clear', 'expire', 'depart')"),
+            *("scope_key", "after", "seq"),
+            sqlite_where=text("after IS NULL"),
         ),
     )
     seq: int | None = Field(default=None, primary_key=True)

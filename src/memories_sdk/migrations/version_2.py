@@ -43,8 +43,8 @@ def _index_history(op: Operations) -> None:
     op.create_index(
         "ix_memory_revisions_endings",
         "memory_revisions",
-        ["scope_key", "seq"],
-        sqlite_where=sa.text("action IN ('delete', 'clear', 'expire', 'depart')"),
+        ["scope_key", "after", "seq"],
+        sqlite_where=sa.text("after IS NULL"),
     )
 
 
