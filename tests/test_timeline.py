@@ -211,3 +211,28 @@ def test_pruning_says_what_it_needs(shelf, arguments):
     """Neither a limit, a limit of nothing, nor a time without a zone prunes anything."""
     with pytest.raises(InvalidInput):
         shelf.prune(**arguments)
+
+
+def test_an_undo_far_back_gives_a_version_of_its_own(store, alice):
+    """A memory that was deleted twice does not get a number that stood for something else."""
+    shelf = store.scope(acting_as=alice)
+    memory = shelf.create("n", "plan", "x")
+    shelf.clear()
+    shelf.restore(memory.id)
+    shelf.clear()
+    for _ in range(3):
+        shelf.undo()
+    versions = [each.version for each in shelf.history(id=memory.id)]
+    assert versions == sorted(versions, reverse=True)
+    assert len(set(versions)) == len(versions)
+    assert store.verify() == []
+
+
+def test_a_change_of_nothing_is_undone_like_any_other(store, alice):
+    """The next undo meets the change before it, and not the same one again."""
+    shelf = store.scope(acting_as=alice)
+    shelf.create("n", "plan", "x")
+    shelf.save("n", "plan", "x")
+    shelf.undo()
+    shelf.undo()
+    assert list(shelf.list()) == []

@@ -208,7 +208,9 @@ def _bring_back(shelf: Shelf, id: UUID, revisions: list[Revision], target: int |
             suggestion="transfer() brings it back from there.",
         )
     shelf.bury(str(past["name"]), str(past["type"]))
-    restored = shelf.revived(id, past, gone.version + 1)
+    # An undo may reach back behind later versions; a version never stands for two states.
+    newest = shelf.history(id, limit=1)[0].version
+    restored = shelf.revived(id, past, newest + 1)
     return shelf.add(restored, "restore")
 
 
@@ -220,8 +222,8 @@ def _go_back(
     if new.expires_at is not None and new.expires_at <= shelf.now:
         new = replace(new, expires_at=None)  # else it would vanish again at once
     new = replace(new, size=byte_size(new.content))
-    if new == memory:
-        return memory
+    if new == memory and shelf.undoing is None:
+        return memory  # an undo leaves its mark, or the next one would meet the same change again
     if (new.type, new.name) != (memory.type, memory.name):
         shelf.bury(new.name, new.type)
     new = replace(new, version=memory.version + 1, updated_at=shelf.now)
