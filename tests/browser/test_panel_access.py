@@ -11,7 +11,7 @@ import pytest
 AXE = Path(__file__).parents[2] / "widgets" / "node_modules" / "axe-core" / "axe.min.js"
 THEMES = ["JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast"]
 SETUP = """
-from memories_sdk import MemoryStore, widgets
+from memories_sdk import MemoryStore, MemoryTools, widgets
 store = MemoryStore(":memory:")
 alice = store.principals.user("alice")
 store.principals.group("lab", members=[alice])
@@ -27,6 +27,26 @@ shelf.delete("gone", "plan")
 shelf.save("style", "documentation", "text")
 shelf.save("sample", "examples", "text")
 shelf.save("tea", "preference", "green")
+shelf.save("everything", "context", """> [!WARNING]
+> Shown beside a warning.
+
+> [!TIP]
+> A tip.
+
+- [x] done
+- [ ] to do
+
+A note[^1], a [blocked](javascript:alert) link, ![far](https://example.org/x.png).
+
+| a | b |
+|--:|:-:|
+| 1 | 2 |
+
+[^1]: At the end.
+""")
+tools = MemoryTools(store, acting_as=alice, agent="writer")
+tools.call("global_memory", {"action": "delete", "name": "sample", "type": "examples"})
+shelf.keep_draft("k", type="plan", name="draft", content="typed")
 panel = widgets.MemoryPanel(store, acting_as=alice)
 panel
 """
@@ -117,7 +137,23 @@ def many_and_none(page):
     yield "new"
 
 
-SCENES = (list_and_editor, past_and_conflict, many_and_none)
+def rendered_and_waiting(page):
+    """Lead the panel through all a body can show, approvals and an unsaved text."""
+    page.get_by_role("button", name="Group by type").click()
+    page.get_by_role("button", name="Approvals, 1 waiting").click()
+    page.get_by_role("button", name="Grant").wait_for()
+    yield "approvals"
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("status").filter(has_text="Unsaved text of").wait_for()
+    yield "unsaved text offered"
+    page.get_by_role("button", name="Discard", exact=True).click()
+    page.get_by_role("option", name="everything").click()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_text("Shown beside").wait_for()
+    yield "everything rendered"
+
+
+SCENES = (rendered_and_waiting, list_and_editor, past_and_conflict, many_and_none)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -161,12 +197,12 @@ def test_a_finger_on_the_grip_moves_a_row_and_elsewhere_scrolls(book) -> None:
 
     rows = page.get_by_role("listbox", name="Memories").get_by_role("option")
     swipe(rows.nth(0).locator(".msdk-summary"), rows.nth(2).locator(".msdk-summary"))
-    assert notebook.says(1) == "tone release style sample tea"
+    assert notebook.says(1) == "tone release style sample tea everything"
     swipe(rows.nth(0).locator(".msdk-grip"), rows.nth(2).locator(".msdk-grip"))
     page.wait_for_function(
         "document.querySelector('[role=option] .msdk-name').innerText === 'release'"
     )
-    assert notebook.says(1) == "release style tone sample tea"
+    assert notebook.says(1) == "release style tone sample tea everything"
 
 
 @pytest.mark.parametrize("width", [320, 480, 700, 1200])

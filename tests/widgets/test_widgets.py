@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from memories_sdk import MemoryStore, Vocabulary, widgets
+from memories_sdk import MemoryStore, MemoryTools, Vocabulary, widgets
 from memories_sdk.widgets._place import Placed
 
 MARKER = "sesame-open-the-door"
@@ -622,3 +622,66 @@ def test_without_the_extra_the_error_names_the_install_line() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert 'pip install "memories-sdk[widgets]"' in done.stdout, done.stderr
+
+
+@pytest.fixture
+def tools(store, alice):
+    """The tools of an agent of alice's, which asks before it deletes."""
+    agent = store.agents.create("writer", owner=alice)
+    return MemoryTools(store, acting_as=alice, agent=agent)
+
+
+def delete(tools, name: str = "a"):
+    """Let the agent ask for a delete on its owner's shelf."""
+    return tools.call("global_memory", {"action": "delete", "name": name, "type": "plan"})
+
+
+def test_requests_of_agents_wait_in_the_panel(page, tools, shelf) -> None:
+    """Who asked, for what, what would change and until when; granted, it is done."""
+    assert page.ask("changes", since=None)["waiting"] == 0
+    assert delete(tools).approval is not None
+    assert page.ask("changes", since=None)["waiting"] == 1
+    (asked,) = page.ask("requests")
+    assert asked["actor"] == "agent:writer"
+    assert "delete" in asked["description"].lower()
+    assert "# Body of a" in asked["preview"]
+    assert asked["until"] > asked["at"]
+    page.ask("grant", id=asked["id"])
+    assert page.names() == ["b", "c", "d"]
+    assert page.ask("requests") == []
+    assert page.refused("grant", id=asked["id"]) == "conflict"
+    assert shelf.history(limit=1)[0].actor == "agent:writer"
+
+
+def test_a_request_is_refused_or_stale(page, tools, shelf) -> None:
+    """A memory that changed since is left alone, and the person is told so."""
+    delete(tools, "a")
+    delete(tools, "c")
+    first, second = page.ask("requests")
+    page.ask("refuse", id=first["id"])
+    shelf.save("c", "plan", "changed")
+    assert page.refused("grant", id=second["id"]) == "edit_conflict"
+    assert page.ask("requests") == []
+    assert len(page.names()) == 4
+
+
+def test_requests_are_those_the_caller_may_decide(shelf, tools, store, bob) -> None:
+    """Another user neither sees nor decides them."""
+    assert shelf.list().total == 4
+    id = str(delete(tools).approval.id)
+    hers = Page(widgets.MemoryPanel(store, acting_as=bob))
+    assert hers.ask("requests") == []
+    assert hers.ask("changes", since=None)["waiting"] == 0
+    assert hers.refused("grant", id=id) == "not_found"
+    assert hers.refused("refuse", id=id) == "not_found"
+    hers.widget.close()
+
+
+def test_a_look_tells_of_a_request_that_came(page, tools) -> None:
+    """The queue fills by itself, though nothing on the shelf changed."""
+    panel = page.widget
+    panel.look()
+    before = panel.revision
+    delete(tools)
+    panel.look()
+    assert panel.revision == before + 1

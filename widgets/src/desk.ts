@@ -13,6 +13,7 @@ interface Events {
   dirty: boolean;
   data: { ids: string[]; more: boolean };
   refused: Refusal;
+  waiting: number;
 }
 
 interface Action {
@@ -61,6 +62,7 @@ export class Desk {
   #fade: ReturnType<typeof setTimeout> | undefined;
   #seq: number | null = null;
   #pushed = false;
+  #waiting = 0;
   #gone = false;
 
   constructor({ widget, kernel, model, el, signal, load }: Mount) {
@@ -204,11 +206,15 @@ export class Desk {
   /** Asks once what changed, and passes it on. */
   async look(): Promise<void> {
     try {
-      const { seq, ids, more, pushed } = await this.ask<Changes>("changes", { since: this.#seq }, PATIENCE);
+      const { seq, ids, more, pushed, waiting } = await this.ask<Changes>("changes", { since: this.#seq }, PATIENCE);
       const first = this.#seq === null;
       this.#seq = seq;
       this.#pushed = pushed;
       if (!first && (ids.length || more)) this.tell("data", { ids, more });
+      if (waiting !== undefined && waiting !== this.#waiting) {
+        this.#waiting = waiting;
+        this.tell("waiting", waiting);
+      }
     } catch (why) {
       const refusal = asRefusal(why);
       this.#pushed = false;

@@ -31,6 +31,7 @@ export function titled(type: string): string {
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
+const LONG = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],
   ["hour", 3_600],
@@ -50,6 +51,14 @@ export function ago(iso: string, now = Date.now()): string {
   }
   const sameYear = at.getFullYear() === new Date(now).getFullYear();
   return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) });
+}
+
+/** "expires in 3 days". */
+export function until(iso: string, now = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  if (Number.isNaN(seconds)) return "";
+  const [unit, size] = STEPS.find(([, size]) => seconds >= size) ?? (["minute", 60] as const);
+  return seconds <= 0 ? "expired" : `expires ${LONG.format(Math.max(1, Math.floor(seconds / size)), unit)}`;
 }
 
 /** "1 memory", "1,204 memories". */

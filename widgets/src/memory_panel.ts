@@ -1,3 +1,4 @@
+import { Approvals } from "./approvals.ts";
 import { askToClear } from "./clear_all.ts";
 import type { Desk } from "./desk.ts";
 import { h, icon } from "./dom.ts";
@@ -26,6 +27,7 @@ export class MemoryPanel {
     const drawer = new Drawer(() => editor.fit());
     const editor: MarkdownEditor = new MarkdownEditor(desk, drawer);
     const create = () => void editor.create();
+    const approvals = new Approvals(desk, drawer);
     const filter = new TypeFilter(desk, (types) => editor.offer(types));
     const list = new MemoryList(desk, create);
     desk.guardWith(() => editor.mayLeave());
@@ -47,7 +49,9 @@ export class MemoryPanel {
         filter.el,
         filter.groupButton,
         searchBox(desk),
+        approvals.button,
         menu("More", [
+          { text: "Approvals", picture: "inbox", run: () => void approvals.open() },
           { text: "Recently deleted", picture: "history", run: () => void showDeleted(desk, drawer, (id) => void desk.attempt("select", { id })) },
           { text: "Clear all…", picture: "trash", danger: true, run: () => void askToClear(desk, drawer) },
         ]),

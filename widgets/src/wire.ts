@@ -109,6 +109,18 @@ export interface Changes {
   seq: number;
   ids: string[];
   more: boolean;
+  /** Requests that wait for this person; only the panel is told. */
+  waiting?: number;
+}
+
+/** What an agent asks a person for. `preview` begins with the shelf; then come the lines that change. */
+export interface Asked {
+  id: string;
+  actor: string;
+  description: string;
+  preview: string;
+  at: string;
+  until: string;
 }
 
 /** What was typed and not saved: the memory and version it stands on, and the fields of the form. */

@@ -1,7 +1,7 @@
 import type { AnyModel } from "@anywidget/types";
 import { Kernel } from "../src/kernel.ts";
 import { mount } from "../src/ui.ts";
-import type { Agent, Doc, Group, Item, Line, Principal, Revision, Row, Traits, Typed } from "../src/wire.ts";
+import type { Agent, Asked, Doc, Group, Item, Line, Principal, Revision, Row, Traits, Typed } from "../src/wire.ts";
 
 type Args = any; // what arrives over a comm has no type; the kernel's half checks it
 type Ear = (...args: unknown[]) => void;
@@ -41,6 +41,7 @@ export class FakeModel {
   past: Doc[] = [];
   /** What was typed and not saved, the last first. */
   drafts: { key: string; typed: Typed; at: string }[] = [];
+  requests: Asked[] = [];
   /** Bytes that came with a request, by verb. */
   sent = new Map<string, number>();
   seq = 0;
@@ -230,7 +231,7 @@ export class FakeModel {
     },
     changes: ({ since }) => {
       const ids = since === null ? [] : this.changed.slice(since);
-      return { seq: this.seq, ids, more: false, pushed: false };
+      return { seq: this.seq, ids, more: false, pushed: false, waiting: this.requests.length };
     },
     move: ({ id, before, after }) => {
       const doc = this.#find(id);
@@ -279,6 +280,14 @@ export class FakeModel {
     },
     drafts: () => ({ place: `place ${this.#traits.principal_id}`, drafts: this.drafts.map(({ key, typed, at }) => ({ key, name: typed.fields.name, at })) }),
     draft: ({ key }) => this.drafts.find((one) => one.key === key)?.typed,
+    requests: () => this.requests,
+    grant: ({ id }) => {
+      this.requests = this.requests.filter((one) => one.id !== id);
+      return "Deleted.";
+    },
+    refuse: ({ id }) => {
+      this.requests = this.requests.filter((one) => one.id !== id);
+    },
     fetch_back: ({ ids }) => ({ done: ids, refused: [] }),
     take_in: ({ files, type }) => {
       const made = files.map(({ path, text }: { path: string; text: string }) => this.add({ name: path.replace(/^.*\/|\.\w+$/g, ""), type, content: text }));

@@ -102,7 +102,7 @@ class Placed(Bridge):
     def look(self) -> None:
         """Tell the page when the shelf changed, or was closed, since the last look."""
         try:
-            now: object = (self.scope.key, self._seq())
+            now: object = self._signs()
         except MemoriesError as refusal:
             now = refusal.code
         with self._turn:
@@ -136,6 +136,10 @@ class Placed(Bridge):
             agent=agent_id,
             source="panel",
         )
+
+    def _signs(self) -> tuple[object, ...]:
+        """Return what is another one after each change that the page should hear of."""
+        return (self.scope.key, self._seq())
 
     def _seq(self) -> int:
         newest = self.scope.history(limit=1)
