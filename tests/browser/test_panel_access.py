@@ -27,7 +27,7 @@ shelf.delete("gone", "plan")
 shelf.save("style", "documentation", "text")
 shelf.save("sample", "examples", "text")
 shelf.save("tea", "preference", "green")
-shelf.save("everything", "context", """> [!WARNING]
+shelf.save("everything", "context", '''> [!WARNING]
 > Shown beside a warning.
 
 > [!TIP]
@@ -43,7 +43,7 @@ A note[^1], a [blocked](javascript:alert) link, ![far](https://example.org/x.png
 | 1 | 2 |
 
 [^1]: At the end.
-""")
+''')
 tools = MemoryTools(store, acting_as=alice, agent="writer")
 tools.call("global_memory", {"action": "delete", "name": "sample", "type": "examples"})
 shelf.keep_draft("k", type="plan", name="draft", content="typed")
