@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -40,6 +42,7 @@ CALLS: dict[str, list[str]] = {
     "delete": ["delete", "voice"],
     "restore": ["restore", "gone"],
     "import": ["import", "{folder}/wild"],
+    "import-spora": ["import-spora", "{folder}/spora.db"],
     "export": ["export", "{folder}/out"],
     "principals list": ["principals", "list"],
     "principals add": ["principals", "add", "dora"],
@@ -73,6 +76,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     # The server itself runs in the tests of it; here it would never end.
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: None)
     (tmp_path / "questions.jsonl").write_text('{"question": "British?", "evidence": ["voice"]}\n')
+    with closing(sqlite3.connect(tmp_path / "spora.db")) as connection, connection:
+        columns = "id, user_id, name, summary, content, 'order'"
+        connection.execute(f"CREATE TABLE memories ({columns})")
+        connection.execute("INSERT INTO memories VALUES (1, 2, 'tone', NULL, 'text', 0)")
     (tmp_path / "wild").mkdir()
     (tmp_path / "wild" / "progress.md").write_text("Half done.")
     monkeypatch.setenv("MEMORIES_URL", str(place))
@@ -295,8 +302,6 @@ def test_reading_makes_nobody(run: Run) -> None:
 
 def test_damage_ends_with_seven(run: Run, tmp_path: Path) -> None:
     """A script sees by the exit code that the store is not as it was written."""
-    import sqlite3  # noqa: PLC0415 - this test alone goes behind the store's back
-
     with sqlite3.connect(tmp_path / "memories.db") as connection:
         connection.execute("UPDATE memory_bodies SET content = 'forged'")
     connection.close()

@@ -5,10 +5,14 @@ Thin on purpose: each operation becomes calls that any program could make, and n
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 import threading
 import uuid
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import httpx
@@ -27,12 +31,14 @@ from memories_sdk import (
 )
 from memories_sdk import principals as rules
 from memories_sdk import tools as definitions
+from memories_sdk.importers import spora as importer
 from memories_sdk.policy import KEYWORD, Request
 from memories_sdk.search import analysis
 from memories_sdk.server import create_app, spora
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
     from typing import Any
 
     from memories_sdk import Agent, Principal, Scope
@@ -40,6 +46,19 @@ if TYPE_CHECKING:
 
 OWNERS_PRINCIPAL = object()
 """Stands for a context that a step does not name."""
+
+
+@cache
+def spora_tables() -> ModuleType:
+    """Return what makes the tables of a Spora host."""
+    place = Path(__file__).parent.parent / "importers" / "spora_tables.py"
+    spec = importlib.util.spec_from_file_location("spora_tables", place)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 def factory(system: str) -> Spora | OpenWP:
@@ -267,6 +286,25 @@ class Spora:
             scope, principal_id=principal_id, agent_id=agent_id, type=type, name=name
         )
         return {"key": key}
+
+    def op_migrate_v1(self, rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
+        """Bring a table of the first schema over, as strictly as the seed's own migration."""
+        with TemporaryDirectory() as folder:
+            place = Path(folder) / "spora.db"
+            numbered = [{"id": number, **row} for number, row in enumerate(rows, 1)]
+            spora_tables().build(f"sqlite:///{place}", 1, numbered, host=False)
+            try:
+                importer.bring_in(self._store, place, strict=True)
+            except MemoriesError as error:
+                return {"ok": False, "error": error.message}
+        principals = self._store.principals.everyone()
+        shelves = [self._store.scope(acting_as=each) for each in principals]
+        found = [shelf.get_by_id(head.id) for shelf in shelves for head in shelf.list()]
+        fields = ("scope", "type", "agent_id", "principal_id", "name", "summary", "content")
+        return {
+            "ok": True,
+            "rows": [{name: getattr(each, name) for name in (*fields, "order")} for each in found],
+        }
 
     def op_routes(self) -> dict[str, object]:
         """Return the routes of the server that Spora had."""

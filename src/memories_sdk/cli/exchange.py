@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypedDict
 
@@ -13,7 +14,7 @@ import typer
 
 from memories_sdk.cli.shell import PARTLY, Answer, Shell, TypeOption, command, lines
 from memories_sdk.errors import InvalidInput
-from memories_sdk.importers import jsonl, markdown_folder
+from memories_sdk.importers import jsonl, markdown_folder, openwp, spora
 from memories_sdk.importers.bringing import Entry, Report
 from memories_sdk.past import POLICIES, checked_policy
 
@@ -37,6 +38,20 @@ class ImportShape(TypedDict):
     total: int
     counts: dict[str, int]
     entries: list[EntryShape]
+
+
+class OwnerShape(ImportShape):
+    """What came over of one owner: `user:name` or `group:name`, with the agent behind it."""
+
+    owner: str
+
+
+class SporaShape(TypedDict):
+    """What came over: the schema that was found, its rows, and what became of each owner's."""
+
+    version: int
+    found: int
+    owners: list[OwnerShape]
 
 
 class ExportShape(TypedDict):
@@ -67,6 +82,7 @@ ReportOption = Annotated[
         "import memory-bank --dry-run",
         "import memory-bank --conflict rename",
         "import backup.jsonl --report report.jsonl",
+        "import site.sql --prefix wp_",
         "import AGENTS.md --type context",
     ],
 )
@@ -74,40 +90,82 @@ def import_(
     shell: Shell,
     *,
     path: Annotated[
-        Path, typer.Argument(help="A folder of markdown files, a single one, or a .jsonl file.")
+        str,
+        typer.Argument(
+            help="A folder of markdown files, one of them, a .jsonl file, or a database or .sql"
+            " dump of OpenWP."
+        ),
     ],
     type: TypeOption = None,
+    prefix: Annotated[
+        str | None, typer.Option(help="Of the site's tables, for OpenWP, such as wp_.")
+    ] = None,
     conflict: ConflictOption = "skip",
     dry_run: DryRunOption = False,
     report: ReportOption = None,
 ) -> Answer:
-    """Bring memories from markdown files, or from an export in JSON lines.
+    """Bring memories from markdown files, from an export in JSON lines, or from OpenWP.
 
     A type that a markdown file does not say is guessed; --dry-run shows the guesses. A record that
     is here already is left alone, so an import that was interrupted is resumed by the same call.
     """
     policy = checked_policy(conflict)
     with shell.progress("Importing") as progress, _listening(report) as listener:
-        if _is_jsonl(path):
-            done = jsonl.bring_in(
-                shell.shelf,
-                path,
-                conflict=policy,
-                dry_run=dry_run,
-                progress=progress,
-                listener=listener,
-            )
-        else:
-            done = markdown_folder.bring_in(
-                shell.shelf,
-                path,
-                type=type,
-                conflict=policy,
-                dry_run=dry_run,
-                progress=progress,
-                listener=listener,
-            )
+        bring_in = _reader(path, type, prefix)
+        done = bring_in(
+            shell.shelf,
+            path,
+            conflict=policy,
+            dry_run=dry_run,
+            progress=progress,
+            listener=listener,
+        )
     return answer_of(done)
+
+
+@command(
+    app,
+    "import-spora",
+    shape=SporaShape,
+    shelf=False,
+    examples=["import-spora spora.db --dry-run", "import-spora mysql://user:password@host/spora"],
+)
+def import_spora(
+    shell: Shell,
+    *,
+    place: Annotated[str, typer.Argument(help="An SQLite file, or a URL mysql://….")],
+    type: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=TYPE", help="For schema 1: the type of a memory; repeatable."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse rows of agents, as Spora's migration does.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an import that was interrupted.")
+    ] = False,
+    dry_run: DryRunOption = False,
+    report: ReportOption = None,
+) -> Answer:
+    """Bring all memories of a Spora database, each to its owner.
+
+    Users, groups and agents are made where they are missing. A second run is refused.
+    """
+    types = dict(_pair(each) for each in type or [])
+    with shell.progress("Importing") as progress, _listening(report) as listener:
+        done = spora.bring_in(
+            shell.store,
+            place,
+            types=types,
+            strict=strict,
+            resume=resume,
+            dry_run=dry_run,
+            progress=progress,
+            listener=listener,
+        )
+    reports = [{"owner": owner, **_told(it)} for owner, it in done.reports.items()]
+    data = {"version": done.version, "found": done.found, "owners": reports}
+    return Answer(data, str(done), 0 if done.complete else PARTLY)
 
 
 @command(
@@ -169,16 +227,35 @@ def _is_jsonl(path: Path) -> bool:
 
 def answer_of(report: Report) -> Answer:
     """Return what an import did; its text names what needs a look, or all of a dry run."""
-    data = {
+    telling = ("refused", "skipped", "renamed", "updated")
+    shown = (str(it) for it in report.entries if report.dry_run or it.fate in telling)
+    text = lines([*shown, str(report)], otherwise="")
+    return Answer(_told(report), text, 0 if report.complete else PARTLY)
+
+
+def _told(report: Report) -> dict[str, object]:
+    return {
         "dry_run": report.dry_run,
         "total": report.total,
         "counts": dict(report.counts),
         "entries": [asdict(each) for each in report.entries],
     }
-    telling = ("refused", "skipped", "renamed", "updated")
-    shown = (str(it) for it in report.entries if report.dry_run or it.fate in telling)
-    text = lines([*shown, str(report)], otherwise="")
-    return Answer(data, text, 0 if report.complete else PARTLY)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, type = text.rpartition("=")
+    if not sign:
+        raise InvalidInput(f"{text!r} is no NAME=TYPE.", field="type", suggestion="release=plan")
+    return name, type
+
+
+def _reader(path: str, type: str | None, prefix: str | None) -> Callable[..., Report]:
+    """Return what reads a place: a server, a dump, a database, JSON lines, or markdown."""
+    if path.startswith(("mysql://", "mariadb://")) or path.endswith((".sql", ".db", ".sqlite")):
+        return partial(openwp.bring_in, prefix=prefix)
+    if _is_jsonl(Path(path)):
+        return jsonl.bring_in
+    return partial(markdown_folder.bring_in, type=type)
 
 
 @contextmanager

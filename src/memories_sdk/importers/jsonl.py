@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -87,7 +88,7 @@ def export(
 
 def bring_in(
     shelf: Scope,
-    path: Path,
+    path: str | os.PathLike[str],
     *,
     conflict: Policy = "skip",
     dry_run: bool = False,
@@ -108,13 +109,14 @@ def bring_in(
         InvalidInput: The file is none of this format, or of a later version.
         NameTaken: There is a conflict and it shall fail; nothing was written.
     """
-    _check_head(path)
+    place = Path(path)
+    _check_head(place)
     return bring(
         shelf,
-        lambda dry: _items(shelf, path, dry_run=dry),
+        lambda dry: _items(shelf, place, dry_run=dry),
         conflict=conflict,
         dry_run=dry_run,
-        total=_count_lines(path) - 1,
+        total=_count_lines(place) - 1,
         progress=progress,
         listener=listener,
     )
