@@ -452,10 +452,15 @@ class ScopeReader:
             shelf = self._shelf(connection)
             yield _Search(found, connection, shelf, found.sight(connection, self.key))
 
+    def _kept_as(self, tag: str) -> Iterator[str]:
+        """Yield the spellings in which the vocabularies keep a tag."""
+        for vocabulary in self.vocabularies:
+            yield from normal_tags([tag], vocabulary)
+
     def _filter(self, type: str | None, tags: Sequence[str]) -> Filter:
         return Filter(
             frozenset(self._types(type)),
-            frozenset(normal_tags(tags)),
+            tuple(frozenset((tag, *self._kept_as(tag))) for tag in normal_tags(tags)),
             from_time(self._setting.now()),
         )
 

@@ -12,12 +12,12 @@ class Filter(NamedTuple):
 
     Attributes:
         types: Its type is one of these.
-        tags: It has all of these.
+        tags: It has one of each of these: a tag as it was asked for, or as a vocabulary keeps it.
         now: Microseconds since 1970; what expires until then is gone.
     """
 
     types: frozenset[str]
-    tags: frozenset[str]
+    tags: tuple[frozenset[str], ...]
     now: int
 
     def passes(self, type: str, tags: Iterable[str], expires: int | None) -> bool:
@@ -25,7 +25,7 @@ class Filter(NamedTuple):
         return (
             type in self.types
             and (expires is None or expires > self.now)
-            and (not self.tags or self.tags.issubset(tags))
+            and not any(spellings.isdisjoint(tags) for spellings in self.tags)
         )
 
 
