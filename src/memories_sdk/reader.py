@@ -352,8 +352,8 @@ class ScopeReader:
                 not fit is shortened to its best passages, or skipped.
             type: Only this type; None for all.
             tags: Only memories with all of these.
-            min_relevance: Share of the best score that one must have, 0 to 1. More is more
-                precise.
+            min_relevance: How near to the best score one must come, 0 to 1; the better the best
+                one answers, the nearer. More is more precise.
             max_chars_each: Most characters of one memory's text; None for what there is room for.
 
         Raises:

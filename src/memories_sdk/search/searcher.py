@@ -29,7 +29,7 @@ from memories_sdk.search.filtering import Filter, tags_of
 from memories_sdk.search.hits import Hits, cursor, hit
 from memories_sdk.search.large_shelf import LargeShelf
 from memories_sdk.search.ranking import Analysed, Query, term_weights
-from memories_sdk.search.recall import Chosen, Recall, pack
+from memories_sdk.search.recall import Chosen, Recall, least_score, pack
 from memories_sdk.search.word_index import Indexed
 from memories_sdk.statements import HEAD_COLUMNS
 
@@ -237,7 +237,7 @@ class Searcher:
             limit=limit,
             max_chars=max_chars,
             max_chars_each=max_chars_each,
-            least_score=min_relevance * max(scores.values(), default=0.0),
+            least_score=least_score(min_relevance, max(scores.values(), default=0.0)),
         )
 
     def _meaning(self, connection: Connection, scope_key: str, query: Query) -> Meaning:
