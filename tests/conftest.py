@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
@@ -232,3 +233,22 @@ def bob(store: MemoryStore) -> Principal:
 def lab(store: MemoryStore, alice: Principal, bob: Principal) -> Principal:
     """A group that alice owns and bob is a member of."""
     return store.principals.group("lab", owner=alice, members=[bob])
+
+
+@pytest.fixture
+def address(store: MemoryStore, alice: Principal) -> Iterator[str]:
+    """Where the store is served over HTTP."""
+    import uvicorn  # noqa: PLC0415 -- of the server's extra; most tests need none
+
+    from memories_sdk.server import create_app  # noqa: PLC0415 -- the same
+
+    store.tokens.issue(alice)
+    config = uvicorn.Config(create_app(store), port=0, log_level="critical", lifespan="off")
+    server = uvicorn.Server(config)
+    listener = config.bind_socket()
+    listener.listen()  # a client that is quicker than the server waits, and is not refused
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join()

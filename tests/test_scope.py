@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -55,10 +55,16 @@ def store(make_store: MakeStore, clock: Clock) -> MemoryStore:
     return make_store(clock=clock, durability="process")
 
 
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
+@pytest.fixture(params=["beside the database", "behind a server"])
+def shelf(request: pytest.FixtureRequest, store: MemoryStore, alice: Principal) -> Iterator[Scope]:
+    """Alice's global shelf; from afar it behaves the same."""
+    if request.param == "beside the database":
+        yield store.scope(acting_as=alice)
+        return
+    address = request.getfixturevalue("address")
+    secret = store.tokens.issue(alice, access="write").secret
+    with MemoryStore(address, token=secret) as far:
+        yield far.scope(acting_as=alice)
 
 
 def names(heads: Iterable[MemoryHead]) -> list[str]:

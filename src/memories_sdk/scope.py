@@ -351,6 +351,10 @@ class Scope(Desk):
             InvalidInput: An id is named twice.
             NotFound: An id is not on this shelf; nothing was moved.
         """
+        if unknown not in ("refuse", "skip", "count"):
+            raise InvalidInput(
+                "unknown must be refuse, skip or count.", field="unknown", suggestion=""
+            )
         if isinstance(ids, str) or not isinstance(ids, Sequence):
             raise InvalidInput(
                 "ids must be a list of memory ids.",

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -67,6 +68,8 @@ class MemoryStore:
         key: 32 bytes that seal bodies and summaries, past ones and unsaved ones too. Names, types,
             tags, pictures, sizes, times and who acted stay readable. Without the key the texts
             are lost.
+        token: For a store behind a server, whose address `location` then is: what
+            `memories token create` printed there. The options after it are the server's to choose.
         durability: `"full"` waits until each commit is on the device; `"process"` is several
             times faster for single saves, survives a crash of the program, and may lose the last
             saves when the power goes.
@@ -86,10 +89,25 @@ class MemoryStore:
         WrongKey: The store is encrypted with another key, or is not encrypted.
     """
 
+    def __new__(
+        cls,
+        location: str | os.PathLike[str] | None = None,
+        **options: object,
+    ) -> Self:
+        """Return a store beside its database, or one behind a server where an address is named."""
+        del options  # for the constructor
+        place = os.environ.get("MEMORIES_URL", "") if location is None else location
+        if cls is MemoryStore and str(place).startswith(("https://", "http://")):
+            # By name, as an engine is: what stands above the store needs it already.
+            remote: type[Self] = import_module("memories_sdk.remote").RemoteStore
+            return object.__new__(remote)
+        return super().__new__(cls)
+
     def __init__(
         self,
         location: str | os.PathLike[str] | None = None,
         *,
+        token: str | None = None,
         key: bytes | None = None,
         durability: Durability = "full",
         timeout: float = 30.0,
@@ -100,6 +118,12 @@ class MemoryStore:
         embedder: Embedder | None = None,
         meaning: float = MEANING,
     ) -> None:
+        if token is not None:
+            raise InvalidInput(
+                "token is for a store behind a server.",
+                field="token",
+                suggestion='For example MemoryStore("https://memories.example", token=…).',
+            )
         if durability not in ("full", "process"):
             raise InvalidInput(
                 f"durability must be 'full' or 'process', not {durability!r}.",

@@ -81,6 +81,7 @@ class Server:
         config = uvicorn.Config(app, port=0, log_level="critical", lifespan="off")
         self._server = uvicorn.Server(config)
         listener = config.bind_socket()
+        listener.listen()  # a client that is quicker than the server waits, and is not refused
         self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
         self._thread.start()
         self._client = httpx.Client(

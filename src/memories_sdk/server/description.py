@@ -224,9 +224,11 @@ REPLACE: Final = _body(
 REORDER: Final = _body(
     {
         "order": {"type": "array", "items": _TEXT, "description": "Ids; the first gets number 1."},
-        "strict": {
-            "type": "boolean",
-            "description": "Refuse unknown ids, and number what is not named behind the rest.",
+        "unknown": {
+            "type": "string",
+            "enum": ["refuse", "skip", "count"],
+            "description": "`refuse`: an unknown id refuses the call, and what is not named "
+            "follows. Left out, it is passed over as Spora did, and the rest keeps its numbers.",
         },
     },
     {"order": [ID]},
@@ -333,7 +335,7 @@ PARAMETERS: Final[Mapping[str, Json]] = {
     "skip": _query("skip", {"type": "integer", "minimum": 0}, "How many to pass over.", 0),
     "query": _query("query", _TEXT, "What to look for.", "British English"),
     "search": _query("search", _TEXT, "Another word for query.", ""),
-    "tags": _query("tags", _TEXT, "Only memories with all of these, parted by commas.", "style"),
+    "tags": _query("tags", _TEXT, "Only memories with this; repeat it for several.", "style"),
     "since": _query("since", {"type": "integer", "minimum": 0}, "The last `seq` you saw.", 0),
     "page": _query("page", {"type": "integer"}, "From 1.", 1),
     "per_page": _query("per_page", {"type": "integer"}, "At most 200; 100 when left out.", 100),

@@ -184,8 +184,7 @@ def state(call: Call) -> Answer:
 
 
 def _tags(call: Call) -> tuple[str, ...]:
-    sent = call.query.get("tags")
-    return tuple(sent.split(",")) if sent else ()
+    return tuple(filter(None, call.request.query_params.getlist("tags")))
 
 
 def _check_texts(texts: dict[str, object], tags: object) -> None:

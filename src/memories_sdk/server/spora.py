@@ -124,8 +124,8 @@ def reordered(call: Call) -> Answer:
     ids = call.given.get("order")
     if not isinstance(ids, list):
         raise _no_ids()
-    if call.given.get("strict") is True:
-        call.scope.reorder(ids)
+    if (asked := call.given.get("unknown")) is not None:
+        call.scope.reorder(ids, unknown=asked)
         return data({"success": True})
     # Spora passed over what it did not know: for a principal such an id used up its number, for
     # an agent it did not.
