@@ -440,6 +440,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.engines("sqlite-file", "sqlite-memory")
 def test_every_statement_on_memories_names_the_shelf(
     statements: list[str], make_store: MakeStore
 ) -> None:
@@ -467,6 +468,7 @@ def test_every_statement_on_memories_names_the_shelf(
         statements.clear()
 
 
+@pytest.mark.engines("sqlite-file", "sqlite-memory")
 def test_a_list_never_touches_bodies(statements: list[str], make_store: MakeStore) -> None:
     """A shelf of large documents is listed at the cost of its heads."""
     store = make_store()

@@ -9,10 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol
 
 from memories_sdk.encryption import Cipher
+from memories_sdk.errors import InvalidInput
 
 Durability = Literal["full", "process"]
 
@@ -120,6 +122,21 @@ class Database(ABC):
     # Empty for an engine on a server, which looks after its own pages.
     def compact(self) -> None:  # noqa: B027
         """Give back the room of what was removed, so that nothing of it stays on the device."""
+
+    def wall(self) -> None:
+        """Have the engine itself keep the shelves apart.
+
+        Raises:
+            InvalidInput: It cannot.
+        """
+        raise InvalidInput(
+            "Only PostgreSQL has row-level security.",
+            suggestion="Give each principal a file of its own instead.",
+        )
+
+    def tell(self, shelf: str | None, event: Event) -> bool:  # noqa: ARG002
+        """Have an event set whenever a shelf, or any, changes; tell whether the engine can."""
+        return False
 
     @abstractmethod
     def close(self) -> None:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, NamedTuple, NoReturn
 
 from uuid6 import UUID
@@ -403,7 +404,8 @@ class ScopeReader:
         if since is None:
             last = self.history(limit=1)
             since = last[0].seq if last else 0
-        return Watch(lambda seq: self.changes(since=seq), since, pause)
+        bell = partial(self._setting.database.tell, self.key)
+        return Watch(lambda seq: self.changes(since=seq), since, pause, bell)
 
     def inspect(
         self,

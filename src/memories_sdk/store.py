@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -254,7 +255,8 @@ class MemoryStore:
                 since = connection.execute(sql.NEWEST).fetchone()[0] or 0
         check_since(since)
         feed = Feed(self._setting, caller, since)
-        return Watch(lambda _: feed.look(MAX_PAGE), since, pause)
+        bell = partial(self._database.tell, None)
+        return Watch(lambda _: feed.look(MAX_PAGE), since, pause, bell)
 
     def verify(self) -> list[Finding]:
         """Return what in the file is not as it was written; an empty list proves it intact.
@@ -285,6 +287,19 @@ class MemoryStore:
                 suggestion="Open it without one first: texts can be guessed from vectors.",
             )
         rekey(self._database, key)
+
+    def enable_rls(self) -> None:
+        """Put a second wall around each shelf: row-level security, on PostgreSQL.
+
+        From then on, the engine itself shows a transaction the rows of those shelves alone that
+        its statements name, to the owner of the tables too; a statement that forgets to name one
+        finds nothing. Done by the owner of the tables, once; other programs that have the store
+        open must open it again. A superuser, or a role with BYPASSRLS, walks around the wall.
+
+        Raises:
+            InvalidInput: The store is on another engine.
+        """
+        self._database.wall()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the store to a new file, of one moment, while others go on writing.

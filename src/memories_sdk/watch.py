@@ -13,6 +13,13 @@ PAUSE: Final = 0.25
 """Seconds between two looks. A look is one indexed query, some microseconds."""
 
 
+TOLD: Final = 5.0
+"""Seconds between two looks where the engine tells of changes: only in case it fell silent."""
+
+Bell = Callable[[threading.Event], bool]
+"""Has the event set at every change from now on; tells whether the engine can do that."""
+
+
 class Watch(Iterator[History]):
     """An endless iterator over changes as they come, oldest first, each change once.
 
@@ -23,14 +30,22 @@ class Watch(Iterator[History]):
         look: Returns the changes with a `seq` above the given one.
         since: The last `seq` that is known.
         pause: Seconds between two looks.
+        bell: Where the engine can tell of changes, so that none is waited for.
     """
 
-    def __init__(self, look: Callable[[int], History], since: int, pause: float) -> None:
+    def __init__(
+        self,
+        look: Callable[[int], History],
+        since: int,
+        pause: float,
+        bell: Bell = lambda _: False,
+    ) -> None:
         self._look = look
         self._since = since
-        self._pause = pause
         self._turn = threading.Lock()
-        self._closed = threading.Event()
+        self._closed = False
+        self._stirred = threading.Event()
+        self._pause = max(pause, TOLD) if bell(self._stirred) else pause
 
     def __iter__(self) -> Self:
         return self
@@ -38,7 +53,8 @@ class Watch(Iterator[History]):
     def __next__(self) -> History:
         """Wait for the next changes and return them."""
         with self._turn:
-            while not self._closed.is_set():
+            while not self._closed:
+                self._stirred.clear()
                 try:
                     changes = self._look(self._since)
                 except StoreClosed:
@@ -46,9 +62,11 @@ class Watch(Iterator[History]):
                 if changes:
                     self._since = changes[-1].seq
                     return changes
-                self._closed.wait(self._pause)
+                if not self._closed:
+                    self._stirred.wait(self._pause)
         raise StopIteration
 
     def close(self) -> None:
         """End the iteration, also for a thread that waits in it."""
-        self._closed.set()
+        self._closed = True
+        self._stirred.set()

@@ -57,6 +57,7 @@ def opening() -> None:
         assert_type(next(store.watch(acting_as=store.principals.user("a"))), History)
         assert_type(store.verify(), list[Finding])
         store.rekey(bytes(32))
+        store.enable_rls()
         assert_type(store.backup("copy.db"), None)
         assert_type(store.close(), None)
     assert_type((DOCUMENTS, FACTS), tuple[Vocabulary, Vocabulary])

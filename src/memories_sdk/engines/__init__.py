@@ -14,7 +14,9 @@ SERVERS: Final = _POSTGRESQL | _MYSQL
 """Schemes of URLs that name a database on a server."""
 
 
-def opened(location: str, *, timeout: float, durability: Durability) -> Database:
+def opened(
+    location: str, *, timeout: float, durability: Durability, migrating: bool = False
+) -> Database:
     """Open the database at a path or a URL.
 
     Args:
@@ -24,6 +26,8 @@ def opened(location: str, *, timeout: float, durability: Durability) -> Database
         durability: "full" syncs every commit to the device; "process" survives a crash of the
             program but may lose the last commits when the power goes. A server has its own
             setting for that.
+        migrating: Whether to lead the older tables of a server to this release's, rather than
+            refuse them. A file is always migrated.
 
     Raises:
         MissingExtra: The driver of that server is not installed.
@@ -32,9 +36,9 @@ def opened(location: str, *, timeout: float, durability: Durability) -> Database
     if scheme in _POSTGRESQL:
         from memories_sdk.engines.postgres import PostgresDatabase  # noqa: PLC0415 -- an extra
 
-        return PostgresDatabase(Address.parsed(location), timeout=timeout)
+        return PostgresDatabase(Address.parsed(location), timeout=timeout, migrating=migrating)
     if scheme in _MYSQL:
         from memories_sdk.engines.mysql import MysqlDatabase  # noqa: PLC0415 -- an extra
 
-        return MysqlDatabase(Address.parsed(location), timeout=timeout)
+        return MysqlDatabase(Address.parsed(location), timeout=timeout, migrating=migrating)
     return SqliteDatabase(location, timeout=timeout, durability=durability)

@@ -71,8 +71,10 @@ class MysqlDatabase(ServerDatabase):
         "write": ("START TRANSACTION",),
     }
     errors: ClassVar[type[Exception]] = pymysql.Error
+    shape = shaped("mysql", collation="utf8mb4_nopad_bin")
+    migration_url: ClassVar[str] = "mysql+pymysql://"
 
-    def __init__(self, address: Address, *, timeout: float) -> None:
+    def __init__(self, address: Address, *, timeout: float, migrating: bool = False) -> None:
         parts = urlsplit(address.url)
         user, _, hosts = parts.netloc.rpartition("@")
         name, _, password = user.partition(":")
@@ -80,7 +82,7 @@ class MysqlDatabase(ServerDatabase):
         self._hosts = [_host(each) for each in hosts.split(",")]
         self._name = unquote(parts.path.removeprefix("/"))
         self._options = address.options
-        super().__init__(address.shown, timeout=timeout, pool=address.pool)
+        super().__init__(address.shown, timeout=timeout, pool=address.pool, migrating=migrating)
 
     def connect(self) -> DriverConnection:
         """Return a new connection, to the first host that answers."""
@@ -136,14 +138,15 @@ class MysqlDatabase(ServerDatabase):
         """Make our tables; each is a transaction of its own here, so a failure takes them away."""
         connection.run(f"SELECT GET_LOCK('memories_sdk', {max(1, math.ceil(self.timeout))})")
         try:
-            if "memory_schema" in self.names(connection):
+            if self._version(connection) is not None:
                 return
+            there = self.names(connection)
             self.shape = shaped("mysql", collation=_collation(connection))
             try:
-                for statement in self.ddl():
+                for statement in self.ddl(there):
                     connection.run(statement)
             except BaseException:
-                for statement in self.undo_ddl(self.names(connection)):
+                for statement in self.undo_ddl(self.names(connection) - there):
                     connection.run(statement)
                 raise
         finally:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Event
 from typing import Any, ClassVar, Final
 
 from sqlalchemy.engine.interfaces import Dialect
 
+from memories_sdk.engines import row_security
 from memories_sdk.engines.address import Address
+from memories_sdk.engines.listener import Listener
 from memories_sdk.engines.server import (
     DriverConnection,
     Failure,
@@ -23,9 +26,6 @@ try:
     import psycopg
 except ImportError as error:
     raise MissingExtra("A store on PostgreSQL", "postgres") from error
-
-CHANNEL: Final = "memories_sdk"
-"""Where the key of a shelf is told, behind its schema, when somebody has changed it."""
 
 _FAILURES: Final[dict[str, Failure]] = {
     "23505": "taken",
@@ -61,13 +61,34 @@ SELECT pg_notify('memories_sdk', current_schema() || ' ' || scope_key) FROM mine
         "write": ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",),
     }
     errors: ClassVar[type[Exception]] = psycopg.Error
+    migration_url: ClassVar[str] = "postgresql+psycopg://"
+    wall_setting: ClassVar[str] = "SELECT set_config('memories.shelves', %(shelves)s, true)"
     shape = shaped("postgresql")
 
-    def __init__(self, address: Address, *, timeout: float) -> None:
+    def __init__(self, address: Address, *, timeout: float, migrating: bool = False) -> None:
         self._address = address
-        super().__init__(address.shown, timeout=timeout, pool=address.pool)
+        super().__init__(address.shown, timeout=timeout, pool=address.pool, migrating=migrating)
+        with self.read() as connection:
+            self.walled = row_security.stands(connection)
+        self._listener = Listener(self.connect, self.errors)
 
-    def connect(self) -> DriverConnection:
+    def close(self) -> None:
+        """Close all connections, the listening one too."""
+        super().close()
+        if (listener := vars(self).get("_listener")) is not None:
+            listener.close()
+
+    def wall(self) -> None:
+        """Have the engine itself keep the shelves apart."""
+        with self.write() as connection:
+            row_security.build(connection, self.shape)
+        self.walled = True
+
+    def tell(self, shelf: str | None, event: Event) -> bool:
+        """Have an event set whenever a shelf, or any, changes."""
+        return self._listener.tell(shelf, event)
+
+    def connect(self) -> psycopg.Connection[Any]:
         """Return a new connection."""
         raw = psycopg.connect(
             self._address.url,
@@ -106,8 +127,9 @@ SELECT pg_notify('memories_sdk', current_schema() || ' ' || scope_key) FROM mine
         connection.run("BEGIN")
         try:
             connection.run(f"SELECT pg_advisory_xact_lock({_CREATION})")
-            if "memory_schema" not in self.names(connection):
-                for statement in self.ddl():
+            names = self.names(connection)
+            if self._version(connection) is None:
+                for statement in self.ddl(names):
                     connection.run(statement)
             connection.run("COMMIT")
         except BaseException:

@@ -14,6 +14,7 @@ import time
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -44,12 +45,11 @@ Kind = Literal["read", "snapshot", "write"]
 Failure = Literal["taken", "rolled back", "lost", "busy", "full", "read only", "away", "other"]
 
 NOTHING: Final[dict[str, object]] = {}
+ALL: Final = "*"
 STORE: Final = ""
 """The turn of those who write what belongs to no shelf."""
 
-POOL: Final = 16
-_ROWS: Final = 500
-"""Rows that a copy writes at once."""
+_SIGNED: Final = f"INSERT INTO memory_schema (id, version) VALUES (1, {SCHEMA_VERSION})"  # noqa: S608
 
 
 class DriverConnection(Protocol):
@@ -82,15 +82,18 @@ class ServerConnection:
         self.shelves: set[str] = set()
         self.kind: Kind = "read"
         self.fresh = True
+        self.allowed: set[str] = set()
 
     def execute(self, statement: str, parameters: Mapping[str, object] = NOTHING, /) -> Any:  # noqa: ANN401
         """Run a statement, named by its text for the embedded engine.
 
         In a write transaction, whatever names a shelf first waits for the turn to write it.
         """
-        if self.kind == "write":
-            shelf = parameters.get("scope_key")
-            if shelf is not None and shelf not in self.shelves:
+        shelf = parameters.get("scope_key")
+        if shelf is not None:
+            if self._database.walled and shelf not in self.allowed:
+                self.enter(str(shelf))
+            if self.kind == "write" and shelf not in self.shelves:
                 self.take_turn(str(shelf))
         worded = self._database.wording[statement]
         cursor = self.run(worded.text, parameters)
@@ -124,6 +127,11 @@ class ServerConnection:
         self.fresh = False
         return cursor
 
+    def enter(self, shelf: str) -> None:
+        """Have the engine show the rows of a shelf too until the transaction ends; "*" for all."""
+        self.allowed.add(shelf)
+        self.run(self._database.wall_setting, {"shelves": ",".join(sorted(self.allowed))})
+
     def take_turn(self, shelf: str) -> None:
         """Wait until nobody else writes the shelf, and keep it until the transaction ends."""
         self.run(self._database.turn, {"scope_key": shelf})
@@ -138,6 +146,7 @@ class ServerDatabase(Database):
         timeout: Longest wait for another writer, for a connection, and for a server that is
             being restarted, in seconds.
         pool: Most connections at a time.
+        migrating: Whether to lead older tables to this release's, rather than refuse them.
     """
 
     dialect: ClassVar[Dialect]
@@ -145,11 +154,19 @@ class ServerDatabase(Database):
     turn: ClassVar[str]
     """Takes the turn of the shelf `scope_key`, and waits for it."""
 
+    wall_setting: ClassVar[str] = ""
+    """Names the `shelves` whose rows the engine shows, where it keeps them apart."""
+
     begins: ClassVar[Mapping[Kind, tuple[str, ...]]]
     errors: ClassVar[type[Exception]]
+    migration_url: ClassVar[str]
+    """The engine and its driver, in SQLAlchemy's words."""
+
     shape: MetaData
 
-    def __init__(self, location: str, *, timeout: float, pool: int) -> None:
+    def __init__(
+        self, location: str, *, timeout: float, pool: int, migrating: bool = False
+    ) -> None:
         self.location = location
         self.timeout = timeout
         self._idle: deque[ServerConnection] = deque()
@@ -157,7 +174,9 @@ class ServerDatabase(Database):
         self._pool = pool
         self._process = os.getpid()
         self._closed = False
+        self._migrating = migrating
         self._known = False
+        self.walled = False
         try:
             self._prepare()
         except BaseException:
@@ -260,6 +279,7 @@ class ServerDatabase(Database):
             connection.fresh = True
             connection.kind = "read"
             connection.shelves.clear()
+            connection.allowed.clear()
             self._idle.append(connection)
         self._free.release()
 
@@ -320,11 +340,20 @@ class ServerDatabase(Database):
             with self.read() as connection:
                 self.create(connection)
                 known = self._version(connection)
-        if known != SCHEMA_VERSION:
+        if known != SCHEMA_VERSION and not self._migrating:
             raise SchemaMismatch(
                 f"{self.location} has schema {known}; this release needs schema {SCHEMA_VERSION}.",
-                suggestion="Migrate it first: memories migrate URL.",
+                suggestion="Back it up, then migrate it: memories migrate.",
             )
+        if known is not None and known != SCHEMA_VERSION:
+            self._migrate()
+
+    def _migrate(self) -> None:
+        """Lead older tables to this release's; where the engine can, all the way or not at all."""
+        from memories_sdk import migrations  # noqa: PLC0415 -- Alembic, while a step is pending
+
+        with self.read() as connection:
+            migrations.migrate_server(connection.raw, self.migration_url, self.begins["write"])
 
     def _version(self, connection: ServerConnection) -> int | None:
         """Return the version of our tables, or None where there are none.
@@ -345,8 +374,13 @@ class ServerDatabase(Database):
             )
         return None if row is None else int(row[0])
 
-    def ddl(self) -> list[str]:
-        """Return the statements that make our tables, the one that says so last."""
+    def ddl(self, there: AbstractSet[str]) -> list[str]:
+        """Return the statements that make our tables, the one that says so last.
+
+        Tables that are all there were made by a host program, which mounted ours among its own.
+        """
+        if there >= self.shape.tables.keys():
+            return [_SIGNED]
         made = []
         for table in self.shape.sorted_tables:
             made.append(str(CreateTable(table).compile(dialect=self.dialect)))
@@ -354,8 +388,7 @@ class ServerDatabase(Database):
                 str(CreateIndex(index).compile(dialect=self.dialect))
                 for index in sorted(table.indexes, key=lambda index: str(index.name))
             ]
-        made.append(f"INSERT INTO memory_schema (id, version) VALUES (1, {SCHEMA_VERSION})")  # noqa: S608
-        return made
+        return [*made, _SIGNED]
 
     def undo_ddl(self, names: Iterable[str]) -> list[str]:
         """Return the statements that take away those of our tables that bear these names."""
@@ -391,9 +424,13 @@ class ServerTransaction:
         try:
             if self._patience is not None:
                 connection.run(self._database.patience(self._patience))
+            if self._database.walled and self._kind == "read":
+                self._kind = "snapshot"  # what names the shelves ends with the transaction
             for statement in self._database.begins[self._kind]:
                 connection.run(statement)
             connection.kind = self._kind
+            if self._database.walled:
+                connection.enter(self._shelf or ALL)
             if self._kind == "write" and self._shelf is not None:
                 connection.take_turn(self._shelf)
         except BaseException as error:

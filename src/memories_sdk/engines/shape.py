@@ -29,6 +29,20 @@ KEY_LENGTH: Final = 255
 """Characters of a text in an index on MySQL. Three of them fill what an index can hold."""
 
 
+def mount(metadata: MetaData, engine: str, *, collation: str = "utf8mb4_nopad_bin") -> None:
+    """Add our tables to a host program's own metadata, so that its migrations make them.
+
+    A store that is opened there afterwards finds them, signs them with its version and makes none.
+
+    Args:
+        metadata: Of the host program.
+        engine: "postgresql" or "mysql".
+        collation: For MySQL, name "utf8mb4_0900_bin".
+    """
+    for table in shaped(engine, collation=collation).sorted_tables:
+        table.to_metadata(metadata)
+
+
 def shaped(engine: str, *, collation: str = "") -> MetaData:
     """Return our tables for "postgresql" or "mysql".
 

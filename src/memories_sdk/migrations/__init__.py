@@ -8,7 +8,7 @@ Alembic's own table is not used, so a host program may keep its own there.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from alembic.migration import MigrationContext
@@ -30,6 +30,38 @@ def migrate(connection: Connection, version: int) -> None:
             upgrade(operations)
             done = text("UPDATE memory_schema SET version = :version WHERE id = 1")
             connection.execute(done, {"version": target})
+
+
+def migrate_server(raw: object, url: str, begins: Iterable[str]) -> None:
+    """Migrate on a connection of a server's driver.
+
+    PostgreSQL does it in one transaction; MariaDB and MySQL end one with every change of a table,
+    so that a failure leaves the steps before it done, and says which.
+
+    Args:
+        raw: It has no transaction open.
+        url: The engine and its driver, in SQLAlchemy's words.
+        begins: What begins a transaction.
+    """
+    engine = create_engine(
+        url,
+        creator=lambda: raw,
+        poolclass=StaticPool,
+        isolation_level="AUTOCOMMIT",
+        pool_reset_on_return=None,
+        skip_autocommit_rollback=True,
+    )
+    with engine.connect() as bound:
+        for statement in begins:
+            bound.exec_driver_sql(statement)
+        try:
+            # Of several programs that migrate at once, the others wait here and then find it done.
+            known = text("SELECT version FROM memory_schema WHERE id = 1 FOR UPDATE")
+            migrate(bound, bound.execute(known).scalar_one())
+            bound.exec_driver_sql("COMMIT")
+        except BaseException:
+            bound.exec_driver_sql("ROLLBACK")
+            raise
 
 
 def migrate_embedded(connection: sqlite3.Connection, prepare: Callable[[], int]) -> None:
