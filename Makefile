@@ -7,7 +7,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test check lint types bench notebooks bare coverage bundles lock clean
+.PHONY: help lab test check lint types bench notebooks bare coverage bundles lock audit sbom fuzz clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -52,6 +52,15 @@ bundles: ## Rebuild the widgets' browser half (needs Node 20)
 
 lock: $(VENV)/.dev ## Write the lock files anew: make lock ARGS=--upgrade
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/lock.py $(ARGS)
+
+audit: $(VENV)/.dev ## Ask the advisory services about every locked package
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/audit.py
+
+sbom: $(VENV)/.dev ## Write what a release is made of to dist/sbom.cdx.json
+	$(BIN)/python tools/sbom.py $(ARGS)
+
+fuzz: $(VENV)/.dev ## Throw random input at readers, ten minutes each: make fuzz ARGS="--seconds 60 render"
+	$(BIN)/python tests/fuzz.py $(ARGS)
 
 clean: ## Remove what the other targets leave behind, the environment excepted
 	rm -rf build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

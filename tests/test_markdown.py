@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories_sdk import markdown
-from memories_sdk.markdown import MAX_HTML, MAX_IMAGES, MAX_SOURCE, SafeHtml, render_safe
+from memories_sdk.markdown import (
+    MAX_BRACKETS,
+    MAX_CLOSING,
+    MAX_HTML,
+    MAX_IMAGES,
+    MAX_SOURCE,
+    SafeHtml,
+    render_safe,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,11 +151,12 @@ def test_html_shows_as_text() -> None:
     assert shown(render_safe("Use <b>bold</b>")).strip() == "Use <b>bold</b>"
 
 
-@pytest.mark.parametrize("character", ["\x00", "\ud800"])
-def test_what_utf8_cannot_hold_is_replaced(character: str) -> None:
-    """NUL and lone surrogates show as the replacement character, in every form of preview."""
+@pytest.mark.parametrize("character", ["\x00", "\ud800", "\x01", "\x85", "\uffff", "\U0010fffe"])
+def test_what_html_cannot_hold_is_replaced(character: str) -> None:
+    """Controls and the like show as the replacement character, in every form of preview."""
     assert shown(render_safe(f"a{character}b")).strip() == "a\ufffdb"
     assert "a\ufffdb" in shown(render_safe(f"a{character}b" + "x" * MAX_SOURCE))
+    assert "\x01" not in render_safe("a&#1;b")
 
 
 @pytest.mark.parametrize(
@@ -269,6 +278,20 @@ def test_a_source_over_the_limit_shows_as_plain_text() -> None:
     assert elements(render_safe(body[:-1]), "h1")
 
 
+@pytest.mark.parametrize(
+    "body",
+    ["[" * (MAX_BRACKETS + 1), "![" * (MAX_BRACKETS + 1), "https://a.b/" + ")" * (MAX_CLOSING + 1)],
+    ids=["links", "images", "an address"],
+)
+def test_a_source_of_brackets_alone_shows_as_plain_text(body: str) -> None:
+    """What would cost the parser seconds is shown as it stands; ordinary links are links."""
+    markup = render_safe(body)
+    assert "more brackets" in elements(markup, "p")[0].text
+    assert elements(markup, "code")[0].text == body
+    many = "[a](https://a.b/c_(d)) " * 2_000
+    assert len(elements(render_safe(many), "a")) == 2_000
+
+
 def test_plain_text_keeps_its_first_line_break() -> None:
     """A parser drops a line break that follows <pre>, so none may follow it."""
     body = "\n\n<b>" + "x" * MAX_SOURCE
@@ -277,7 +300,7 @@ def test_plain_text_keeps_its_first_line_break() -> None:
 
 def test_html_over_the_limit_shows_as_plain_text() -> None:
     """A short source may not make a page of megabytes."""
-    body = "[^a]" * 13_000 + "\n\n[^a]: x"
+    body = "[^a]" * 11_900 + "\n\n[^a]: x"
     markup = render_safe(body)
     assert "HTML has over 1,000,000 bytes" in elements(markup, "p")[0].text
     assert elements(markup, "code")[0].text == body

@@ -8,6 +8,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+import html5lib
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -77,6 +78,18 @@ def test_no_hostile_body_acts_in_a_browser(shared: Path, checker: ModuleType, wr
     finally:
         browser.close()
     assert findings == {}
+
+
+@pytest.mark.slow
+def test_no_body_makes_html_that_a_parser_objects_to(shared: Path) -> None:
+    """What is shown parses without a single error, so that no two browsers read it differently."""
+    errors = {}
+    for item in [*items(shared, "corpus.json"), *items(shared, "features.json")]:
+        parser = html5lib.HTMLParser(namespaceHTMLElements=False)
+        parser.parseFragment(str(render_safe(item.get("payload") or item["markdown"])))
+        if parser.errors:
+            errors[item["id"]] = parser.errors
+    assert errors == {}
 
 
 def judged(checker: ModuleType, browser: object, body: str) -> list[str]:

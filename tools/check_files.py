@@ -1,7 +1,7 @@
 """Refuse files that must not be committed as they are.
 
-Large files, and notebooks that keep widget state: it holds whole bundles, and they run when
-somebody opens the notebook.
+Large files, locks that name an address, and notebooks that keep widget state: it holds whole
+bundles, and they run when somebody opens the notebook.
 """
 
 import json
@@ -29,8 +29,17 @@ def faults_of(path: Path) -> Iterator[str]:
     size = path.stat().st_size
     if size > LARGEST:
         yield f"{path}: {size:,} bytes, more than {LARGEST:,}"
+    if is_lock(path) and "://" in path.read_text("utf-8"):
+        yield f"{path}: names an address; where packages come from is each machine's own business"
     if path.suffix == ".ipynb" and "widgets" in json.loads(path.read_bytes())["metadata"]:
         yield f"{path}: keeps widget state; turn off Settings > Save Widget State Automatically"
+
+
+def is_lock(path: Path) -> bool:
+    """Tell whether a file says which versions are installed."""
+    return path.name == "package-lock.json" or (
+        path.parent.name == "requirements" and path.suffix == ".txt"
+    )
 
 
 if __name__ == "__main__":

@@ -46,6 +46,21 @@ MAX_PLAIN: Final = 150_000
 
 MAX_URL: Final = 4096
 
+MAX_BRACKETS: Final = 12_000
+"""Opening brackets that are parsed: each may begin a link, whose end is sought."""
+
+MAX_CLOSING: Final = 10_000
+"""Closing parentheses that are parsed in one word: the end of an address is sought among them."""
+
+_NO_HTML: Final = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
+    + "".join(
+        f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
+    )
+    + "]"
+)
+"""Characters that a parser of HTML reports as errors."""
+
 _SEAL: Final = object()
 
 
@@ -70,11 +85,12 @@ def render_safe(
 ) -> SafeHtml:
     """Render a markdown body as HTML that runs nothing and loads nothing.
 
-    A source over `MAX_SOURCE` or a result over `MAX_HTML` shows as plain text under a notice. A
-    notice also says when deep nesting hides something.
+    A source over `MAX_SOURCE`, one of brackets and little else, or a result over `MAX_HTML` shows
+    as plain text under a notice. A notice also says when deep nesting hides something.
 
     Args:
-        text: Any text; NUL and lone surrogates show as the replacement character.
+        text: Any text; what no HTML may hold shows as the replacement character: controls,
+            noncharacters and lone surrogates.
         prefix: Makes the ids of this document unique on its page: 1 to 40 ASCII letters or digits.
         attachments: Data URLs of PNG, JPEG, GIF or WebP images by attachment id. An image whose
             source is `attachment:<id>` shows that one; any other image shows its label.
@@ -84,19 +100,28 @@ def render_safe(
     """
     if not re.fullmatch(r"[A-Za-z0-9]{1,40}", prefix):
         raise ValueError(f"prefix must be 1 to 40 ASCII letters or digits, not {prefix!r}")
-    text = re.sub("[\x00\ud800-\udfff]", "\ufffd", text)
+    text = _NO_HTML.sub("\ufffd", text)
     size = len(text.encode())
     if size > MAX_SOURCE:
         return _as_plain(text, f"it has {size:,} bytes, and a preview ends at {MAX_SOURCE:,}")
+    if _costs_too_much(text):
+        return _as_plain(text, "it has more brackets than a preview reads")
     env = {"page": _Page(prefix, attachments or {})}
     tokens = _WRITER.parse(text, env)
     markup = _WRITER.renderer.render(tokens, _WRITER.options, env)
     if _hides_something(tokens):
         markup = _notice("Some of this is nested too deep to be shown.") + markup
-    markup = _SHIELD.clean(markup)
+    markup = _NO_HTML.sub("\ufffd", _SHIELD.clean(markup))  # entities can name such characters too
     if len(markup.encode()) > MAX_HTML:
         return _as_plain(text, f"its HTML has over {MAX_HTML:,} bytes")
     return SafeHtml(markup, _SEAL)
+
+
+def _costs_too_much(text: str) -> bool:
+    return text.count("[") > MAX_BRACKETS or (
+        text.count(")") > MAX_CLOSING
+        and any(word.count(")") > MAX_CLOSING for word in text.split())
+    )
 
 
 def _as_plain(text: str, reason: str) -> SafeHtml:

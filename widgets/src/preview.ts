@@ -1,5 +1,6 @@
 import { h, shield } from "./dom.ts";
 import type { Desk } from "./desk.ts";
+import { parsed } from "./parsed.ts";
 import previewCss from "./preview.css";
 import type { Picture, Rendered } from "./wire.ts";
 
@@ -27,15 +28,14 @@ export class Preview {
 
   /** `html` comes from the kernel's renderer and from nowhere else. */
   async show({ html, pictures }: Rendered): Promise<void> {
-    // Parsed without running or fetching anything; only then adopted.
-    const parsed = new DOMParser().parseFromString(html, "text/html");
+    const page = parsed(html);
     await Promise.all(
-      [...parsed.querySelectorAll("img")].map(async (image) => {
+      [...page.querySelectorAll("img")].map(async (image) => {
         const id = pictures[image.getAttribute("src") ?? ""];
         if (id !== undefined) image.src = await this.#picture(id).catch(() => image.src);
       }),
     );
-    this.#page.replaceChildren(...parsed.body.childNodes);
+    this.#page.replaceChildren(...page.body.childNodes);
     if (!this.#page.textContent?.trim() && !this.#page.querySelector("img,hr,input")) {
       this.#page.replaceChildren(h("p", { className: "nothing" }, "Nothing to show yet."));
     }
