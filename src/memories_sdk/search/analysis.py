@@ -85,7 +85,10 @@ class Word(NamedTuple):
 def words(text: str) -> list[str]:
     """Return the folded words of a text in their order."""
     if text.isascii():
-        return [word[:MAX_WORD] for word in _ASCII_WORD.findall(text.lower())]
+        plain: list[str] = _ASCII_WORD.findall(text.lower())
+        if max(map(len, plain), default=0) <= MAX_WORD:
+            return plain
+        return [word[:MAX_WORD] for word in plain]
     found: list[str] = []
     for match in _WORD.finditer(text):
         if (word := match[0]).isascii():

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import compress
 from math import log
 from typing import Final, NamedTuple
 
@@ -106,24 +107,33 @@ def analyse(
     for text, times in (
         (name, NAME),
         (" ".join(tags), TAG),
-        (" ".join(_HEADING.findall(content)), HEADING - 1),
+        (" ".join(_HEADING.findall(content)) if "#" in content else "", HEADING - 1),
         (summary, 1),
     ):
         found = analysis.words(text) if text else []
         size += len(found)
         for word in found:
             counts[word] += times
-    totals: dict[str, int] = {}
-    for term, times in zip(analysis.terms(counts), counts.values(), strict=True):
-        totals[term] = totals.get(term, 0) + times
-    strengths = {
-        term: times if times <= _FEW else _FEW if times == _FEW + 1 else MANY
-        for term, times in totals.items()
-    }
-    classes: dict[int, list[str]] = {strength: [] for strength in STRENGTHS}
-    for word, term in zip(counts, analysis.terms(counts), strict=True):
-        classes[strengths[term]].append(word)
-    return Analysed(strengths, _BAR.join(f" {' '.join(each)} " for each in classes.values()), size)
+    terms = list(analysis.terms(counts))
+    totals = dict.fromkeys(terms, 0)
+    for term, times in zip(terms, counts.values(), strict=True):
+        totals[term] += times
+    # Without a loop of our own, which would take most of the time of an analysis.
+    classes = map(_CLASS.__getitem__, totals.values())
+    strengths = dict(zip(totals, classes, strict=True))
+    each = list(map(strengths.__getitem__, terms))
+    parts = (compress(counts, map(strength.__eq__, each)) for strength in STRENGTHS)
+    return Analysed(strengths, _BAR.join(f" {' '.join(part)} " for part in parts), size)
+
+
+class _Classes(dict[int, int]):
+    """How often a word counts to its class of `STRENGTHS`."""
+
+    def __missing__(self, times: int) -> int:
+        return MANY
+
+
+_CLASS: Final = _Classes({1: 1, 2: 2, _FEW: _FEW, _FEW + 1: _FEW})
 
 
 def terms_by_strength(words: str) -> list[list[str]]:
