@@ -57,6 +57,15 @@ def test_other_lines_are_refused(tmp_path, line):
         read_questions(file)
 
 
+def test_all_wrong_lines_are_named_at_once(tmp_path):
+    """A file is mended in one go: every wrong line is named, the first ten by number."""
+    file = tmp_path / "questions.jsonl"
+    good = '{"question": "Which pump?", "evidence": ["a"]}'
+    file.write_text("\n".join(["x", good, "{}", "", *["[]"] * 10]), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"Lines 1, 3, 5, 6, .*, 12 and 2 more of questions"):
+        read_questions(file)
+
+
 def test_no_question_is_refused(store, alice):
     """A mean over nothing is refused."""
     with pytest.raises(InvalidInput):

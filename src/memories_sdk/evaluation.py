@@ -18,6 +18,9 @@ from memories_sdk.reader import ScopeReader
 DEPTH: Final = 10
 """Hits that nDCG looks at."""
 
+SHOWN_LINES: Final = 10
+"""Wrong lines of a file that are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -69,24 +72,33 @@ def read_questions(path: Path) -> list[Question]:
     """Read questions from a file of JSON lines, each with `question` and a list `evidence`.
 
     Raises:
-        InvalidInput: A line has another form; says which.
+        InvalidInput: Some lines have another form; says which.
     """
-    found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            text, evidence = row["question"], row["evidence"]
-        except (ValueError, TypeError, KeyError):
-            text = evidence = None
-        if not isinstance(text, str) or not isinstance(evidence, list) or not evidence:
-            raise InvalidInput(
-                f"Line {number} of {path.name} is no question with evidence.",
-                suggestion='For example {"question": "Which pump?", "evidence": ["pump notes"]}.',
-            )
-        found.append(Question(text, frozenset(map(str, evidence))))
-    return found
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    read = {number: _question(line) for number, line in lines if line.strip()}
+    if wrong := [number for number, question in read.items() if question is None]:
+        raise InvalidInput(
+            f"{_numbered(wrong)} of {path.name}: no question with evidence.",
+            suggestion='For example {"question": "Which pump?", "evidence": ["pump notes"]}.',
+        )
+    return [question for question in read.values() if question is not None]
+
+
+def _question(line: str) -> Question | None:
+    try:
+        row = json.loads(line)
+        text, evidence = row["question"], row["evidence"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    if not isinstance(text, str) or not isinstance(evidence, list) or not evidence:
+        return None
+    return Question(text, frozenset(map(str, evidence)))
+
+
+def _numbered(lines: Sequence[int]) -> str:
+    shown = ", ".join(map(str, lines[:SHOWN_LINES]))
+    more = f" and {len(lines) - SHOWN_LINES} more" if len(lines) > SHOWN_LINES else ""
+    return f"{'Line' if len(lines) == 1 else 'Lines'} {shown}{more}"
 
 
 def evaluate(
