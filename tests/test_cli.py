@@ -44,6 +44,7 @@ CALLS: dict[str, list[str]] = {
     "import": ["import", "{folder}/wild"],
     "import-spora": ["import-spora", "{folder}/spora.db"],
     "export": ["export", "{folder}/out"],
+    "sync": ["sync", "{folder}/mirror"],
     "principals list": ["principals", "list"],
     "principals add": ["principals", "add", "dora"],
     "principals remove-member": ["principals", "remove-member", "lab", "bob"],
@@ -261,6 +262,15 @@ def test_edit_keeps_the_text_that_clashes(
     assert kept.read_text() == "Answer in Welsh."
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert run("get", "voice").stdout == "Answer in Irish."
+
+
+@pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "7z"])
+def test_an_archive_is_not_opened(run: Run, tmp_path: Path, ending: str) -> None:
+    """What could be a bomb is refused unread: whoever trusts it unpacks it."""
+    (tmp_path / f"bomb.{ending}").write_bytes(b"PK\x03\x04")
+    result = run("import", f"{{folder}}/bomb.{ending}")
+    assert result.exit_code == 2
+    assert "is an archive" in result.stderr
 
 
 def test_a_dry_run_shows_what_was_guessed(run: Run) -> None:

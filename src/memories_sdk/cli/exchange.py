@@ -14,7 +14,7 @@ import typer
 
 from memories_sdk.cli.shell import PARTLY, Answer, Shell, TypeOption, command, lines
 from memories_sdk.errors import InvalidInput
-from memories_sdk.importers import jsonl, markdown_folder, openwp, spora
+from memories_sdk.importers import jsonl, markdown_folder, mirror, openwp, spora
 from memories_sdk.importers.bringing import Entry, Report
 from memories_sdk.past import POLICIES, checked_policy
 
@@ -52,6 +52,22 @@ class SporaShape(TypedDict):
     version: int
     found: int
     owners: list[OwnerShape]
+
+
+class StepShape(TypedDict):
+    """What was done about one file."""
+
+    what: str
+    path: str | None
+    detail: str
+
+
+class SyncShape(TypedDict):
+    """What a run did, and how many clashes it left."""
+
+    dry_run: bool
+    steps: list[StepShape]
+    conflicts: int
 
 
 class ExportShape(TypedDict):
@@ -223,6 +239,42 @@ def _is_jsonl(path: Path) -> bool:
             suggestion="Archives are not opened: unpack it first.",
         )
     return False
+
+
+@command(
+    app,
+    "sync",
+    shape=SyncShape,
+    examples=["sync notes --dry-run", "sync notes", "sync notes --prefer folder"],
+)
+def sync(
+    shell: Shell,
+    *,
+    path: Annotated[Path, typer.Argument(help="A folder; it is made.")],
+    prefer: Annotated[
+        str | None, typer.Option(metavar="SIDE", help="Who wins a clash: folder or shelf.")
+    ] = None,
+    allow_deletions: Annotated[
+        bool, typer.Option("--allow-deletions", help="Also more than 5 and a quarter at once.")
+    ] = False,
+    dry_run: DryRunOption = False,
+) -> Answer:
+    """Keep a folder and a shelf in step, both ways.
+
+    What both sides changed is brought together line by line; where they clash, both stay as they
+    are, the answer says so and the exit code is 7. Only what an earlier run has seen on both sides
+    is deleted.
+    """
+    outcome = mirror.sync(
+        shell.shelf,
+        path,
+        prefer=mirror.checked_side(prefer),
+        allow_deletions=allow_deletions,
+        dry_run=dry_run,
+    )
+    steps = [{"what": it.what, "path": it.path, "detail": it.detail} for it in outcome.steps]
+    data = {"dry_run": outcome.dry_run, "steps": steps, "conflicts": len(outcome.conflicts)}
+    return Answer(data, str(outcome), PARTLY if outcome.conflicts else 0)
 
 
 def answer_of(report: Report) -> Answer:
