@@ -202,6 +202,34 @@ class MemoryTools:
             logger.exception("memory tool call failed: %s", tool)
             return ToolResult(ok=False, text=UNFORESEEN, code="internal")
 
+    def shelf(self, tool: str, operation: str | None = None) -> Scope:
+        """Return the shelf behind a tool, bound as its calls are, for a door that needs its verbs.
+
+        Args:
+            tool: The tool.
+            operation: The host's key of the call; see `call`.
+
+        Raises:
+            MemoriesError: The caller may not reach it, or no caller or agent was named.
+        """
+        of_agent = TOOLS.get(tool) == "agent"
+        caller = self._caller
+        if caller is None or (of_agent and self._agent is None):
+            raise _NoAgent
+        principal = self._principal
+        if principal is None and isinstance(self._agent, Agent):
+            principal = self._store.principals.get(self._agent.principal_id)
+        agent = self._known_agent(principal or caller)
+        scope = self._store.scope(
+            acting_as=caller,
+            principal=principal,
+            agent=agent if of_agent else None,
+            vocabularies=(DOCUMENTS if tool in TOOLS else FACTS,),
+            actor=None if agent is None else str(agent),
+            source=self._source,
+        )
+        return scope if operation is None else scope.once(operation)
+
     def _call(
         self, tool: str, arguments: object, prompt: str, key: str | None, *, approved: bool
     ) -> ToolResult:
@@ -228,7 +256,7 @@ class MemoryTools:
         check_required(operation, given)
         if self.approval.needs(tool, operation):
             return self._with_consent(tool, given, "", key, approved=approved)
-        return _done(run(tool, self._scope(tool, key), given))
+        return _done(run(tool, self.shelf(tool, key), given))
 
     def _call_fact(
         self, tool: str, given: Arguments, prompt: str, key: str | None, *, approved: bool
@@ -241,12 +269,12 @@ class MemoryTools:
             return ToolResult(ok=False, text=fact.refusal, code=EXPLICIT_REQUIRED)
         if verdict == "ask" or self.approval.needs(tool, operation_of(tool, given)):
             return self._with_consent(tool, given, prompt, key, approved=approved)
-        return _done(run(tool, self._scope(tool, key), given))
+        return _done(run(tool, self.shelf(tool, key), given))
 
     def _with_consent(
         self, tool: str, given: Arguments, prompt: str, key: str | None, *, approved: bool
     ) -> ToolResult:
-        scope = self._scope(tool)
+        scope = self.shelf(tool)
         call = Call(
             tool,
             given,
@@ -287,25 +315,6 @@ class MemoryTools:
         if (fact := FACT_TOOLS.get(tool)) is not None:
             return fact.definition(tool)
         return definition(tool, allowed)
-
-    def _scope(self, tool: str, key: str | None = None) -> Scope:
-        of_agent = TOOLS.get(tool) == "agent"
-        caller = self._caller
-        if caller is None or (of_agent and self._agent is None):
-            raise _NoAgent
-        principal = self._principal
-        if principal is None and isinstance(self._agent, Agent):
-            principal = self._store.principals.get(self._agent.principal_id)
-        agent = self._known_agent(principal or caller)
-        scope = self._store.scope(
-            acting_as=caller,
-            principal=principal,
-            agent=agent if of_agent else None,
-            vocabularies=(DOCUMENTS if tool in TOOLS else FACTS,),
-            actor=None if agent is None else str(agent),
-            source=self._source,
-        )
-        return scope if key is None else scope.once(key)
 
     def _known_agent(self, owner: Principal) -> Agent | None:
         return None if self._agent is None else self._store.agents.get(self._agent, owner=owner)

@@ -236,6 +236,7 @@ def tools(store: MemoryStore, alice: Principal) -> None:
     assert_type(MemoryTools(store, acting_as=alice, policy=APPROVAL), MemoryTools)
     assert_type(APPROVAL.system_prompt, str)
     assert_type(made.schemas(FACT_TOOLS, form="openai-strict"), list[dict[str, object]])
+    assert_type(made.shelf("memory"), Scope)
     assert_type(made.definitions(FACT_TOOLS), list[Definition])
     assert_type(made.definitions()[0].written("mcp"), dict[str, object])
     assert_type(made.needs_approval("memory", None), bool)
