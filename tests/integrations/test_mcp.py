@@ -22,8 +22,8 @@ from memories_sdk.integrations.mcp import http_app, server
 from memories_sdk.policy import APPROVAL
 from memories_sdk.tools import FACT_TOOLS, TOOLS, ApprovalPolicy
 
-TOKEN = "-".join(("token", "of", "alices", "writer"))
-OTHER = "token-of-bob-himself"
+HERS = "token-of-alices-writer"
+HIS = "token-of-bob-himself"
 PROGRAM = """
 import sys
 import anyio
@@ -66,7 +66,7 @@ async def over_http(tools: dict[str, MemoryTools]) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def connected(
-    transport: str, store: MemoryStore, tools: MemoryTools, token: str = TOKEN
+    transport: str, store: MemoryStore, tools: MemoryTools, token: str = HERS
 ) -> AsyncIterator[Client]:
     """Connect the official client to a server over a transport."""
     if transport == "stdio":
@@ -77,7 +77,7 @@ async def connected(
             yield client
         return
     async with (
-        over_http({TOKEN: tools}) as url,
+        over_http({HERS: tools}) as url,
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
@@ -297,15 +297,15 @@ def test_a_token_opens_its_own_shelf_alone(
     his = MemoryTools(store, acting_as=bob)
 
     async def story() -> list[str]:
-        async with over_http({TOKEN: tools, OTHER: his}) as url:
-            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+        async with over_http({HERS: tools, HIS: his}) as url:
+            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": HERS}):
                 async with httpx2.AsyncClient(headers=headers) as http:
                     answer = await http.post(
                         url, json={"jsonrpc": "2.0", "method": "ping", "id": 1}
                     )
                     assert answer.status_code == 401
             told = []
-            for token in (TOKEN, OTHER, TOKEN):
+            for token in (HERS, HIS, HERS):
                 headers = {"Authorization": f"Bearer {token}"}
                 async with (
                     httpx2.AsyncClient(headers=headers) as http,
