@@ -36,7 +36,6 @@ with Extra("mcp", "mcp", "mcp_types", "anyio", "starlette"):
     from mcp.server.lowlevel.server import Server
     from mcp.server.stdio import stdio_server
     from mcp.shared.exceptions import MCPError
-    from pydantic import AnyHttpUrl
     from starlette.applications import Starlette
 
 MARKDOWN: Final = "text/markdown"
@@ -193,7 +192,9 @@ def http_app(
         host=host,
         # Without sessions of its own the server answers each request as its token may.
         stateless_http=True,
-        auth=AuthSettings(issuer_url=AnyHttpUrl(f"http://{host}"), resource_server_url=None),
+        auth=AuthSettings.model_validate(
+            {"issuer_url": f"http://{host}", "resource_server_url": None}
+        ),
         token_verifier=_Tokens(tokens),
     )
 
