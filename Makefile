@@ -30,8 +30,9 @@ lint: $(VENV)/.dev ## Check style, floors, spelling and files
 types: $(VENV)/.dev ## Check types with mypy --strict
 	$(BIN)/mypy
 
-bench: $(VENV)/.bench ## Measure the figures that README quotes
+bench: $(VENV)/.bench $(VENV)/.dev ## Measure the figures that README quotes
 	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m bench.panel
 
 # In order of writing: shuffled, a notebook's cells would meet unknown names. In a store of their
 # own: what somebody curated under `make lab` would show in their outputs.

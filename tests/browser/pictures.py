@@ -1,4 +1,4 @@
-"""Take the pictures of the panel that the documentation shows.
+"""Take the pictures of the panel that README and the documentation show.
 
 Usage: pictures.py [FOLDER]    (FOLDER is docs/images when left out)
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 
 STORE = """
 from datetime import UTC, datetime, timedelta
@@ -78,8 +78,25 @@ panel
 """
 
 
+THEIRS = """
+writer = store.scope(acting_as=alice, actor="agent:writer")
+writer.replace("user_preferences", "context",
+               find="plain and kind", new_text="plain, kind and brief")
+writer.replace("spring_survey", "plan", find="Two readings", new_text="Three readings")
+panel.look()
+"""
+ASK = """
+from memories_sdk import MemoryTools
+tools = MemoryTools(store, acting_as=alice, agent="archivist")
+call = {"action": "delete", "name": "citation", "type": "examples"}
+tools.call("global_memory", call)
+tools.call("global_memory", {**call, "name": "glossary", "type": "context"})
+panel.look()
+"""
+
+
 def main() -> None:
-    """Write one picture for each theme."""
+    """Write one picture for each theme, and one for each scene."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else lab.ROOT / "docs" / "images"
     folder.mkdir(parents=True, exist_ok=True)
     with (
@@ -87,13 +104,18 @@ def main() -> None:
         lab.server(Path(home)) as running,
         lab.chromium() as browser,
     ):
-        for name, theme in THEMES.items():
-            take(browser, running, theme, folder / f"panel-{name}.png")
+        for name, (theme, scene, width) in PICTURES.items():
+            book = opened(browser, running, theme, width)
+            scene(book)
+            book.page.mouse.move(0, 0)
+            panel = book.page.locator(".msdk-root")
+            panel.screenshot(path=folder / f"panel-{name}.png", animations="disabled")
+            book.page.close()
             running.end_kernels()
 
 
-def take(browser: Browser, running: lab.Server, theme: str, picture: Path) -> None:
-    """Open the panel in THEME, with a memory in the editor, and write PICTURE."""
+def opened(browser: Browser, running: lab.Server, theme: str, width: int | None) -> lab.Book:
+    """Open the panel in THEME, its output WIDTH wide."""
     page = browser.new_page(
         viewport={"width": 1420, "height": 900},
         device_scale_factor=2,
@@ -102,17 +124,69 @@ def take(browser: Browser, running: lab.Server, theme: str, picture: Path) -> No
         timezone_id="UTC",
     )
     page.clock.set_fixed_time(NOW)
-    book = lab.Book(page, running).open(running.write("pictures.ipynb", [STORE]))
+    book = lab.Book(page, running).open(running.write("pictures.ipynb", [STORE, THEIRS, ASK]))
     book.command("apputils:change-theme", theme=theme)
     page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
     book.run(0)
-    page.get_by_role("option", name="user_preferences").click()
-    page.locator("[data-editor=codemirror]").wait_for()
-    page.get_by_role("button", name="Side by side").click()
-    page.get_by_role("heading", name="Tone").wait_for()
-    page.mouse.move(0, 0)
-    page.locator(".msdk-panel").screenshot(path=picture, animations="disabled")
-    page.close()
+    page.get_by_role("option", name="user_preferences").wait_for()
+    if width is not None:
+        page.locator(".msdk-root").evaluate("(el, px) => { el.style.width = `${px}px`; }", width)
+    return book
+
+
+def side_by_side(book: lab.Book) -> None:
+    """A memory in the editor, with its preview."""
+    choose(book, "user_preferences")
+    book.page.get_by_role("button", name="Side by side").click()
+    book.page.get_by_role("heading", name="Tone").wait_for()
+
+
+def narrow(book: lab.Book) -> None:
+    """The list where there is no room for more."""
+    assert book.page.get_by_role("option", name="glossary").count()
+
+
+def conflict(book: lab.Book) -> None:
+    """Somebody else changed what is being edited."""
+    choose(book, "user_preferences")
+    book.page.get_by_role("textbox", name="Body").click()
+    book.page.keyboard.press("Control+Home")
+    book.page.keyboard.press("End")
+    book.page.keyboard.type(" Sign with initials.")
+    book.run(1)
+    book.page.get_by_role("alertdialog").wait_for()
+
+
+def history(book: lab.Book) -> None:
+    """What happened to a memory, and what one version was."""
+    book.run(1)
+    choose(book, "spring_survey")
+    book.page.get_by_role("button", name="History").click()
+    book.page.locator(".msdk-revision").last.click()
+    book.page.get_by_role("region", name="Difference").wait_for()
+
+
+def approvals(book: lab.Book) -> None:
+    """What agents ask for."""
+    book.run(2)
+    book.page.get_by_role("button", name="Approvals, 2 waiting").click()
+    book.page.get_by_role("button", name="Grant").nth(1).wait_for()
+
+
+def choose(book: lab.Book, name: str) -> None:
+    """Open a memory."""
+    book.page.get_by_role("option", name=name).click()
+    book.page.locator("[data-editor=codemirror]").wait_for()
+
+
+PICTURES = {
+    "light": (LIGHT, side_by_side, None),
+    "dark": (DARK, side_by_side, None),
+    "narrow": (LIGHT, narrow, 360),
+    "conflict": (LIGHT, conflict, None),
+    "history": (DARK, history, None),
+    "approvals": (LIGHT, approvals, None),
+}
 
 
 if __name__ == "__main__":

@@ -149,8 +149,9 @@ def rendered_and_waiting(page):
     page.get_by_role("button", name="Discard", exact=True).click()
     page.get_by_role("option", name="everything").click()
     page.get_by_role("button", name="Preview").click()
-    page.get_by_text("Shown beside").wait_for()
+    page.get_by_role("region", name="Rendered body").get_by_text("Shown beside").wait_for()
     yield "everything rendered"
+    page.get_by_role("button", name="Preview").click()
 
 
 SCENES = (rendered_and_waiting, list_and_editor, past_and_conflict, many_and_none)
