@@ -260,3 +260,29 @@ def test_saved_notebook_keeps_no_memory_text_in_its_widget_state(book) -> None:
         }"""
     )
     assert "kind" not in json.dumps(json.loads(state).get("widgets", {}))
+
+
+def test_right_to_left_hosts_get_a_mirrored_panel(book) -> None:
+    """The list stands at the reading side, and nothing reaches over the edge."""
+    notebook = book(SETUP, ORDER)
+    notebook.run(0)
+    page = notebook.page
+    page.get_by_role("option", name="tone").wait_for()
+    page.evaluate("document.querySelector('.msdk-root').dir = 'rtl'")
+    page.get_by_role("option", name="tone").click()
+    editor = page.get_by_role("form", name="Memory editor").bounding_box()
+    panel = page.locator(".msdk-panel").bounding_box()
+    rows = page.get_by_role("listbox", name="Memories").bounding_box()
+    assert editor["x"] < rows["x"]
+    assert rows["x"] + rows["width"] <= panel["x"] + panel["width"] + 1
+    assert editor["x"] >= panel["x"] - 1
+
+
+def test_forced_colours_show_what_is_chosen(book) -> None:
+    """Where the system takes all colours away, outlines tell the pressed from the others."""
+    notebook = book(SETUP, ORDER, forced_colors="active")
+    notebook.run(0)
+    page = notebook.page
+    page.get_by_role("option", name="tone").wait_for()
+    chip = page.get_by_role("button", name="All", pressed=True)
+    assert chip.evaluate("chip => getComputedStyle(chip).outlineStyle") == "solid"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -189,3 +190,41 @@ def test_parts_stand_alone_and_wire_together(book, name: str) -> None:
     assert notebook.says(4) == "changed"
     page.get_by_role("button", name="Docs").click()
     page.get_by_text("Nothing of type documentation yet").wait_for()
+
+
+def test_traits_can_be_observed_and_linked(book, name: str) -> None:
+    """`observe` hears in Python what was chosen in the page; `jslink` carries it on in the page."""
+    notebook = book(
+        SETUP.format(name=name),
+        "import ipywidgets\n"
+        "panel = widgets.MemoryPanel(store, acting_as=alice)\n"
+        "seen, label = [], ipywidgets.Label('nothing yet')\n"
+        "panel.observe(lambda change: seen.append(change.new), 'filter')\n"
+        "ipywidgets.jslink((panel, 'filter'), (label, 'value'))\n"
+        "ipywidgets.VBox([label, panel])",
+        "print(seen)",
+    )
+    page = notebook.page
+    notebook.run(0)
+    notebook.run(1)
+    page.get_by_role("button", name="Plans").click()
+    page.locator(".widget-label").get_by_text("plan", exact=True).wait_for()
+    assert notebook.says(2) == "['plan']"
+
+
+def test_a_saved_notebook_shows_a_list_without_a_kernel(book, name: str) -> None:
+    """The file holds names and types as plain HTML, and no body of a memory."""
+    notebook = book(SETUP.format(name=name), PANEL)
+    page = notebook.page
+    notebook.run(0)
+    notebook.run(1)
+    page.get_by_role("option", name="one").click()
+    page.locator("[data-editor=codemirror]").wait_for()
+    page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
+    saved = json.loads((notebook.server.folder / f"{name}.ipynb").read_text("utf-8"))
+    (output,) = saved["cells"][1]["outputs"]
+    shown = "".join(output["data"]["text/html"])
+    assert "<li><strong>one</strong> (plan)</li>" in shown
+    assert "text of one" not in json.dumps(saved["cells"][1]["outputs"])
+    assert "text of one" not in json.dumps(saved["metadata"])

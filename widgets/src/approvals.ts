@@ -45,7 +45,8 @@ export class Approvals {
   }
 
   #card(asked: Asked): HTMLElement {
-    const [where = "", ...lines] = asked.preview.split("\n");
+    const [where = "", ...rest] = asked.preview.split("\n");
+    const lines = rest.join("\n").replace(/^\s*\n/, "").split("\n");
     const answer = h("p", { className: "msdk-request-answer", role: "status" });
     const buttons = h(
       "div",

@@ -1,7 +1,6 @@
 import type { Desk } from "./desk.ts";
 import { diffView, type Side } from "./diff_view.ts";
 import { h, icon, uid } from "./dom.ts";
-import { says } from "./history.ts";
 import type { Doc, Revision } from "./wire.ts";
 
 export interface Choices {
@@ -13,7 +12,7 @@ export interface Choices {
 /** What shows when somebody else changed the memory that is being edited: who, the difference, three ways on. */
 export async function conflictBox(desk: Desk, theirs: Doc, mine: Side, choices: Choices): Promise<HTMLElement> {
   const last = await desk.ask<Revision[]>("history", { id: theirs.id, limit: 1 }).catch(() => []);
-  const who = last[0] ? `${says(last[0])} “${theirs.name}” while you were editing it.` : `“${theirs.name}” was changed elsewhere while you were editing it.`;
+  const who = last[0] ? `${last[0].actor.replace(/^user:/, "")} edited “${theirs.name}” while you were editing it.` : `“${theirs.name}” was changed elsewhere while you were editing it.`;
   const title = h("span", { className: "msdk-ask-text", id: uid("conflict") }, `${who} Nothing of yours was saved or lost.`);
   const button = (name: string, look: string, run: () => void) => h("button", { className: `msdk-button ${look}`, on: { click: run } }, name);
   return h(

@@ -45,7 +45,7 @@ export class MarkdownEditor {
   readonly #attacher: Attacher;
   readonly #keeper: DraftKeeper;
   readonly #pin = h("button", { className: "msdk-icon-button msdk-group", title: "Pin", aria: { label: "Pin", pressed: "false" } }, icon("pin"));
-  readonly #historyButton = toggle("history", "History");
+  readonly #historyButton = h("button", { className: "msdk-icon-button msdk-group", title: "History", aria: { label: "History" } }, icon("history"));
   readonly #back = h("button", { className: "msdk-icon-button msdk-back", aria: { label: "Back to the list" }, on: { click: () => this.onLeave?.() } }, icon("back"));
   readonly #delete = h("button", { className: "msdk-button msdk-quiet msdk-danger" }, icon("trash"), "Delete");
   readonly #state = h("span", { className: "msdk-state" });
@@ -71,7 +71,6 @@ export class MarkdownEditor {
   constructor(desk: Desk, drawer: Drawer) {
     this.#desk = desk;
     this.#drawer = drawer;
-    this.#historyButton.removeAttribute("aria-pressed");
     this.#splitButton.classList.add("msdk-side");
     this.#field = plainField(this.#host, "Body", () => this.#changed());
     this.#empty = h(
@@ -354,10 +353,11 @@ export class MarkdownEditor {
         this.#back,
         this.#name,
         this.#pin,
+        this.#historyButton,
         this.#kind,
       ),
       h("div", { className: "msdk-form-fields" }, field("Summary", this.#summary), field("Tags", this.#tags)),
-      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#attacher.button, this.#replaceButton, this.#historyButton, this.#attacher.input), this.#size),
+      h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#attacher.button, this.#replaceButton, this.#attacher.input), this.#size),
       this.#replace.el,
       this.#panes,
       this.#ask,

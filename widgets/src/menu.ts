@@ -38,7 +38,7 @@ export function menu(name: string, entries: Entry[]): HTMLElement {
     else return;
     event.preventDefault();
   });
-  const box = h("div", { className: "msdk-scope" }, button, list);
+  const box = h("div", { className: "msdk-menu-box" }, button, list);
   box.addEventListener("focusout", (event) => {
     if (!box.contains(event.relatedTarget as Node | null)) close(false);
   });

@@ -556,7 +556,7 @@ describe("the past", () => {
     await open(model);
     model.elsewhere("id-0", { content: "second" });
     await choose(0);
-    button("History").click();
+    at("button[aria-label=History]").click();
     await settled(5);
     expect(at(".msdk-drawer-title").textContent).toBe("History of “memory 0”");
     expect(all(".msdk-revision .msdk-revision-version").map((one) => one.textContent)).toEqual(["v2", "v1"]);
