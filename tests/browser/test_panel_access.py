@@ -85,6 +85,8 @@ def list_and_editor(page):
 def past_and_conflict(page):
     """Lead the panel through history, bin, clearing and a conflict, and name each scene."""
     page.get_by_role("option", name="release").click()
+    # What was open before may still be, for a moment.
+    page.wait_for_function("document.querySelector('[aria-label=Name]').value === 'release'")
     page.get_by_role("button", name="History").click()
     page.locator(".msdk-revision").last.click()
     page.get_by_role("region", name="Difference").wait_for()

@@ -35,6 +35,7 @@ export class Preview {
         if (id !== undefined) image.src = await this.#picture(id).catch(() => image.src);
       }),
     );
+    for (const box of page.querySelectorAll("input")) box.setAttribute("aria-label", box.checked ? "Done" : "To do");
     this.#page.replaceChildren(...page.body.childNodes);
     if (!this.#page.textContent?.trim() && !this.#page.querySelector("img,hr,input")) {
       this.#page.replaceChildren(h("p", { className: "nothing" }, "Nothing to show yet."));
