@@ -88,3 +88,10 @@ def test_a_lock_with_an_address_is_refused(tmp_path: Path, name: str) -> None:
     assert any("names an address" in fault for fault in check.faults_of(path))
     path.write_text("name==1.0")
     assert list(check.faults_of(path)) == []
+
+
+def test_a_merge_half_done_is_refused(tmp_path: Path) -> None:
+    """A script with marks in it passes every check of Python and breaks where it runs."""
+    path = tmp_path / "run"
+    path.write_text("a\n" + "<" * 7 + " HEAD\nb\n")
+    assert any("merge" in fault for fault in tool("check_files").faults_of(path))

@@ -1,7 +1,7 @@
 """Refuse files that must not be committed as they are.
 
-Large files, locks that name an address, and notebooks that keep widget state: it holds whole
-bundles, and they run when somebody opens the notebook.
+Large files, locks that name an address, merges half done, and notebooks that keep widget state: it
+holds whole bundles, and they run when somebody opens the notebook.
 """
 
 import json
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LARGEST = 1_000_000  # bytes
+MARKS = (b"<<<<<<< ", b">>>>>>> ")
 
 
 def main() -> None:
@@ -31,6 +32,8 @@ def faults_of(path: Path) -> Iterator[str]:
         yield f"{path}: {size:,} bytes, more than {LARGEST:,}"
     if is_lock(path) and "://" in path.read_text("utf-8"):
         yield f"{path}: names an address; where packages come from is each machine's own business"
+    if any(line.startswith(MARKS) for line in path.read_bytes().splitlines()):
+        yield f"{path}: holds the marks of a merge that nobody finished"
     if path.suffix == ".ipynb" and "widgets" in json.loads(path.read_bytes())["metadata"]:
         yield f"{path}: keeps widget state; turn off Settings > Save Widget State Automatically"
 
