@@ -7,7 +7,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test check lint types bench notebooks bare coverage bundles lock audit sbom fuzz clean
+.PHONY: help lab test check lint types bench reliability notebooks bare coverage bundles lock audit sbom fuzz clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -33,6 +33,9 @@ types: $(VENV)/.dev ## Check types with mypy --strict
 bench: $(VENV)/.bench $(VENV)/.dev ## Measure the figures that README quotes
 	$(BIN)/python -m bench $(ARGS)
 	$(BIN)/python -m bench.panel
+
+reliability: $(VENV)/.dev ## Try to lose something, and print what docs/reliability.md shows
+	$(BIN)/python -m reliability $(ARGS)
 
 # In order of writing: shuffled, a notebook's cells would meet unknown names. In a store of their
 # own: what somebody curated under `make lab` would show in their outputs.
@@ -65,7 +68,7 @@ fuzz: $(VENV)/.dev ## Throw random input at readers, ten minutes each: make fuzz
 
 clean: ## Remove what the other targets leave behind, the environment excepted
 	rm -rf build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	find src tests tools bench -name __pycache__ -prune -exec rm -rf {} +
+	find src tests tools bench reliability -name __pycache__ -prune -exec rm -rf {} +
 
 # A stamp is newer than what it was made from, or its environment is brought up to date.
 $(VENV)/.%: requirements/%.txt pyproject.toml tools/environment.py

@@ -73,7 +73,7 @@ def rows(path: Path) -> dict[str, list[dict[str, object]]]:
 
 def copies(path: Path) -> list[Path]:
     """Return what lies beside a file, but for what the engine put there."""
-    ours = {path.name, f"{path.name}-wal", f"{path.name}-shm"}
+    ours = {path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-turn"}
     return [each for each in path.parent.iterdir() if each.name not in ours]
 
 

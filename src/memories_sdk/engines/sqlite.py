@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -16,6 +17,7 @@ from typing import Final, NoReturn
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memories_sdk.database import IN_MEMORY, Database, Durability
+from memories_sdk.engines.turns import Turns
 from memories_sdk.errors import (
     MemoriesError,
     NameTaken,
@@ -63,6 +65,7 @@ class SqliteDatabase(Database):
         self._synchronous = "FULL" if durability == "full" else "NORMAL"
         self._idle: deque[sqlite3.Connection] = deque()
         self._turn = threading.Lock() if path == IN_MEMORY else None
+        self.turns = None if path == IN_MEMORY else Turns(path)
         self._process = os.getpid()
         self._closed = False
         self._prepare()
@@ -89,11 +92,11 @@ class SqliteDatabase(Database):
         # writer came in between (SQLITE_BUSY_SNAPSHOT).
         if erasing:
             ends = ("COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)")
-            return SqliteTransaction(self, _ERASING, ends, taken)
+            return SqliteTransaction(self, _ERASING, ends, taken, wait=self.timeout)
         if patience is not None:
-            begins = (_waiting(patience), *_WRITING)
-            return SqliteTransaction(self, begins, ("COMMIT",), taken, _waiting(self.timeout))
-        return SqliteTransaction(self, _WRITING, ("COMMIT",), taken)
+            begins, after = (_waiting(patience), *_WRITING), _waiting(self.timeout)
+            return SqliteTransaction(self, begins, ("COMMIT",), taken, after, wait=patience)
+        return SqliteTransaction(self, _WRITING, ("COMMIT",), taken, wait=self.timeout)
 
     def copy(self, target: Path) -> None:
         """Copy the database to a new file, readable by its owner alone.
@@ -106,9 +109,10 @@ class SqliteDatabase(Database):
         try:
             with self.read() as connection, closing(sqlite3.connect(part)) as copy:
                 connection.backup(copy)
-            part.rename(target)
+            _rename(part, target)
         except BaseException:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
             raise
         _sync_directory(target.parent)
 
@@ -122,6 +126,8 @@ class SqliteDatabase(Database):
         self._closed = True
         while self._idle:
             self._idle.pop().close()
+        if self.turns is not None:
+            self.turns.close()
 
     def lend(self) -> sqlite3.Connection:
         """Return a connection that nobody else uses; `take_back` must follow."""
@@ -221,7 +227,7 @@ class SqliteDatabase(Database):
         try:
             # A table that is built anew is dropped in between; what refers to it must not go too.
             off, on = ("PRAGMA foreign_keys=OFF",), ("PRAGMA foreign_keys=ON",)
-            with SqliteTransaction(self, off, on) as connection:
+            with SqliteTransaction(self, off, on, wait=self.timeout) as connection:
                 migrations.migrate_embedded(connection, prepare)
         except BaseException:
             copy.unlink(missing_ok=True)
@@ -250,7 +256,16 @@ class SqliteTransaction:
     A class, since each verb enters one: a generator would cost twice the time.
     """
 
-    __slots__ = ("_after", "_begin", "_connection", "_database", "_end", "_taken")
+    __slots__ = (
+        "_after",
+        "_begin",
+        "_connection",
+        "_database",
+        "_end",
+        "_taken",
+        "_turns",
+        "_wait",
+    )
 
     def __init__(
         self,
@@ -259,16 +274,21 @@ class SqliteTransaction:
         end: tuple[str, ...] = (),
         taken: str = "",
         after: str = "",
+        *,
+        wait: float | None = None,
     ) -> None:
         self._database = database
         self._begin = begin
         self._end = end
         self._taken = taken
         self._after = after
+        self._wait = wait
+        self._turns: Turns | None = None
 
     def __enter__(self) -> sqlite3.Connection:
         self._connection = self._database.lend()
         try:
+            self._take_turn()
             for statement in self._begin:
                 self._connection.execute(statement).fetchall()
         except BaseException as error:
@@ -291,6 +311,13 @@ class SqliteTransaction:
                 raise
         self._leave(error)
 
+    def _take_turn(self) -> None:
+        turns = self._database.turns
+        if self._wait is not None and turns is not None:
+            if not turns.take(self._wait):
+                raise StoreBusy(self._wait)
+            self._turns = turns
+
     def _leave(self, error: BaseException | None) -> None:
         """Give the connection back; raise our error for the engine's."""
         connection = self._connection
@@ -301,6 +328,9 @@ class SqliteTransaction:
                 connection.execute(self._after).fetchall()
         finally:
             self._database.take_back(connection, error)
+            if self._turns is not None:
+                self._turns.give()
+                self._turns = None
         if isinstance(error, sqlite3.Error):
             if self._taken and _code(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                 raise NameTaken(self._taken, suggestion="Choose another name.") from error
@@ -359,6 +389,17 @@ def _create_private(path: Path) -> bool:
             suggestion="Make its directory first, or choose another place.",
         ) from error
     return True
+
+
+def _rename(part: Path, target: Path) -> None:
+    try:
+        part.rename(target)
+    except OSError as error:
+        kind = StorageFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreUnavailable
+        raise kind(
+            f"{target} cannot be made: {error.strerror}.",
+            suggestion="Choose another place, or free some space there.",
+        ) from error
 
 
 def _sync_directory(directory: Path) -> None:

@@ -1,0 +1,1 @@
+"""Tries to lose something: crashes, power cuts, errors of the device, sixteen writers at once."""
