@@ -1,8 +1,9 @@
+import { Asking } from "./asking.ts";
 import { Attacher } from "./attach.ts";
 import { asRefusal, type Desk } from "./desk.ts";
 import { changesOf, characters, type Draft, draftOf, parsedTags, sameTags } from "./draft.ts";
 import { DraftKeeper, typedOf } from "./draft_keeper.ts";
-import { command, h, icon, shield, uid } from "./dom.ts";
+import { command, h, icon, shield } from "./dom.ts";
 import { type Field, plainField } from "./field.ts";
 import type * as CodeMirror from "./codemirror.ts";
 import { ago, mark, titled } from "./labels.ts";
@@ -50,7 +51,7 @@ export class MarkdownEditor {
   readonly #delete = h("button", { className: "msdk-button msdk-quiet msdk-danger" }, icon("trash"), "Delete");
   readonly #state = h("span", { className: "msdk-state" });
   readonly #size = h("span", { className: "msdk-size" });
-  readonly #ask = h("div", { className: "msdk-ask", hidden: true });
+  readonly #asking = new Asking(() => (this.#met = 0));
   #field: Field;
   #doc: Doc | undefined;
   #making = false;
@@ -147,7 +148,7 @@ export class MarkdownEditor {
     if (!this.dirty) return Promise.resolve(true);
     const name = this.#name.value.trim() || "the new memory";
     return new Promise((resolve) => {
-      this.#question(`“${name}” has unsaved changes.`, [
+      this.#asking.ask(`“${name}” has unsaved changes.`, [
         ["Save them", "msdk-primary", () => void this.save().then(resolve)],
         ["Discard them", "msdk-danger", () => resolve((this.#revert(), true))],
         ["Keep editing", "", () => resolve(false)],
@@ -232,8 +233,7 @@ export class MarkdownEditor {
       merge: () => this.#merge(theirs),
     });
     if (this.#doc !== doc) return;
-    this.#ask.replaceChildren(box);
-    this.#ask.hidden = false;
+    this.#asking.show(box);
     this.#desk.say(box.querySelector(".msdk-ask-text")?.textContent ?? "");
   }
 
@@ -360,7 +360,7 @@ export class MarkdownEditor {
       h("div", { className: "msdk-bar" }, h("div", { className: "msdk-toggles" }, this.#previewButton, this.#splitButton, this.#attacher.button, this.#replaceButton, this.#attacher.input), this.#size),
       this.#replace.el,
       this.#panes,
-      this.#ask,
+      this.#asking.el,
       h("div", { className: "msdk-form-foot" }, this.#delete, this.#state, this.#save),
     );
   }
@@ -385,7 +385,7 @@ export class MarkdownEditor {
     this.#pin.addEventListener("click", () => void this.#togglePin());
     this.#delete.addEventListener("click", () => {
       const name = this.#doc?.name ?? "";
-      this.#question(`Delete “${name}”? You can undo it.`, [
+      this.#asking.ask(`Delete “${name}”? You can undo it.`, [
         ["Yes, delete", "msdk-danger", () => void this.#remove()],
         ["Keep it", "", () => undefined],
       ]);
@@ -588,32 +588,8 @@ export class MarkdownEditor {
     }
   }
 
-  // Questions
-
-  #question(text: string, answers: [string, string, () => void][]): void {
-    const title = h("span", { className: "msdk-ask-text", id: uid("ask") }, text);
-    const before = document.activeElement;
-    const answer = (run: () => void) => {
-      this.#hush();
-      if (before instanceof HTMLElement) before.focus(); // or the focus would fall out of the panel
-      run();
-    };
-    const buttons = answers.map(([name, look, run]) => h("button", { className: `msdk-button ${look}`, on: { click: () => answer(run) } }, name));
-    const box = h("div", { className: "msdk-ask-box", role: "alertdialog", aria: { labelledby: title.id } }, icon("alert"), title, h("div", { className: "msdk-ask-buttons" }, ...buttons));
-    box.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      event.preventDefault();
-      buttons.at(-1)?.click();
-    });
-    this.#ask.replaceChildren(box);
-    this.#ask.hidden = false;
-    buttons.at(-1)?.focus();
-  }
-
   #hush(): void {
-    this.#met = 0;
-    this.#ask.hidden = true;
-    this.#ask.replaceChildren();
+    this.#asking.hush();
   }
 
   /** Puts CodeMirror in place of the text area, with all that was typed so far. */
