@@ -7,7 +7,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test check lint types bench reliability notebooks bare coverage bundles lock audit sbom fuzz clean
+.PHONY: help lab test check lint types bench reliability notebooks bare coverage bundles lock audit sbom fuzz fuzzrest clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -36,6 +36,9 @@ bench: $(VENV)/.bench $(VENV)/.dev ## Measure the figures that README quotes
 
 reliability: $(VENV)/.dev ## Try to lose something, and print what docs/reliability.md shows
 	$(BIN)/python -m reliability $(ARGS)
+
+fuzzrest: $(VENV)/.dev ## Throw 20,000 requests at the server, described ones and others
+	$(BIN)/python -W ignore -m bench.fuzz $(ARGS)
 
 # In order of writing: shuffled, a notebook's cells would meet unknown names. In a store of their
 # own: what somebody curated under `make lab` would show in their outputs.

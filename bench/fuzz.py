@@ -1,105 +1,110 @@
-"""Ask a shelf random queries and compare what must be equal: `python -m bench.fuzz`.
+"""Throws what its own description allows at the server, and more: `python -m bench.fuzz`.
 
-Half of the queries are any Unicode text. The other half are words between signs that search engines
-give a meaning to: they must find exactly what the same words find without the signs.
+Each answer must have a documented status and body, and none may be a server error. The store is
+filled while it runs, so that there is something to hit.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
-import time
-from random import Random
-from typing import Final
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
 
-from memories_sdk import MemoryStore, Scope
+import hypothesis
+import hypothesis.errors
+import schemathesis
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
-QUERIES: Final = 100_000
-_WORDS: Final = ("pump", "gauge", "cellar", "valve", "reads", "seven", "not", "near", "or", "and")
-_SIGNS: Final = (
-    *('"', "'", "*", "^", "(", ")", ":", "-", "+", "{", "}", "[", "]", "\\", "/", "|", "&", "!"),
-    *("~", "@", "#", "$", "%", "<", ">", "=", ";", ",", ".", "?", " ", " ", " ", "\n", "\t"),
-)
-_RANGES: Final = (
-    (0x20, 0x7E),
-    (0xA0, 0x24F),
-    (0x300, 0x36F),
-    (0x370, 0x52F),
-    (0x590, 0x6FF),
-    (0x900, 0x97F),
-    (0xE00, 0xE7F),
-    (0x2000, 0x206F),
-    (0x3040, 0x30FF),
-    (0x4E00, 0x4EFF),
-    (0xAC00, 0xACFF),
-    (0x1F300, 0x1F64F),
-)
+from memories_sdk import MemoryStore
+from memories_sdk.server import Limits, create_app
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+ENDLESS = Limits(rate=0, failures=10**9)
+CASES = 20_000
+
+
+def fuzz(cases: int, seed: int) -> Counter[int]:
+    """Send at least so many requests, and return how often each status came.
+
+    Raises:
+        Exception: An answer broke one of the checks.
+    """
+    statuses: Counter[int] = Counter()
+    with MemoryStore(":memory:") as store:
+        alice = store.principals.user("alice")
+        agent = store.agents.create("writer", owner=alice)
+        shelf = store.scope(acting_as=alice)
+        memory = shelf.create("n", "plan", "one two")
+        hits = {"agent_id": str(agent.id), "id": str(memory.id)}
+        secret = store.tokens.issue(alice, access="write").secret
+        app = create_app(store, limits=ENDLESS)
+        schema = schemathesis.openapi.from_asgi("/openapi.json", app)
+        operations = [found.ok() for found in schema.get_all_operations()]
+        modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+        while (left := cases - statuses.total()) > 0:
+            each = -(-left // (len(modes) * len(operations)))
+            for mode in modes:
+                for operation in operations:
+                    # An operation without parameters has nothing that could be wrong.
+                    with suppress(hypothesis.errors.Unsatisfiable):
+                        _throw(operation, mode, each, secret, statuses, seed, hits)
+            seed += 1
+    return statuses
+
+
+def _throw(
+    operation: schemathesis.APIOperation,
+    mode: GenerationMode,
+    examples: int,
+    secret: str,
+    statuses: Counter[int],
+    seed: int,
+    hits: Mapping[str, str],
+) -> None:
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
+    def throw(case: schemathesis.Case) -> None:
+        if mode is GenerationMode.POSITIVE:  # else nearly all of it stops at the door
+            case.query.pop("principal_id", None)
+            case.path_parameters |= {name: hits[name] for name in case.path_parameters}
+        answer = case.call(headers={"Authorization": f"Bearer {secret}"})
+        statuses[answer.status_code] += 1
+        case.validate_response(answer, checks=CHECKS)
+
+    throw()
 
 
 def main() -> None:
-    """Print how many queries were asked, how many found something, and how long one took."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--queries", type=int, default=QUERIES)
-    arguments.add_argument("--seed", type=int, default=1)
-    given = arguments.parse_args()
-    start = time.process_time()
-    with MemoryStore(":memory:") as store:
-        found = fuzz(filled(store), given.queries, given.seed)
-    each = (time.process_time() - start) / given.queries * 1e3
-    print(f"{given.queries:,} queries, {found:,} found something, no error; {each:.2f} ms each")
-
-
-def filled(store: MemoryStore, fillers: int = 0) -> Scope:
-    """Return a shelf in several scripts; with many fillers it is one that has an index."""
-    shelf = store.scope(acting_as=store.principals.user("fuzz"))
-    for name, body in (
-        ("pump", "The pump stands in the cellar. It is not near the valve."),
-        ("gauge", "The gauge reads seven, or AND if it is broken."),
-        ("signs", 'Signs: "*" NEAR( {a} : ^b - + C++ & a*b \\ | 100% _ [x](y)'),
-        ("משאבה", "המשאבה עומדת במרתף ליד השסתום."),
-        ("泵", "水泵在地下室里。ポンプは地下にある。펌프는 지하실에 있다."),
-        ("पंप", "पंप तहखाने में है। ปั๊มอยู่ในห้องใต้ดิน المضخة في القبو"),
-    ):
-        shelf.save(name, "context", body)
-    for number in range(fillers):
-        shelf.save(f"filler {number}", "context", f"Entry {number} about paper and reads.")
-    return shelf
-
-
-def fuzz(shelf: Scope, queries: int, seed: int) -> int:
-    """Ask so many queries and return how many found something.
-
-    Raises:
-        AssertionError: A sign had a meaning, or a figure is out of its bounds.
-    """
-    random = Random(seed)  # noqa: S311 -- not for secrets
-    found = 0
-    for number in range(queries):
-        query = _anything(random) if number % 2 else _signs_and_words(random)
-        hits = shelf.search(query, limit=5)
-        fair = len(hits) <= min(hits.total, 5) and all(0 < hit.score <= 1 for hit in hits)
-        if not number % 2:
-            plain = shelf.search(re.sub("[^a-z]+", " ", query), limit=5)
-            fair = fair and hits == plain
-        if not fair:
-            raise AssertionError(query)
-        found += bool(hits)
-    return found
-
-
-def _anything(random: Random) -> str:
-    def character() -> str:
-        return chr(random.randint(*random.choice(_RANGES)))
-
-    return "".join(character() for _ in range(random.randint(0, 30)))
-
-
-def _signs_and_words(random: Random) -> str:
-    parts = []
-    for _ in range(random.randint(1, 8)):
-        parts.append(random.choice(_WORDS))
-        parts += random.choices(_SIGNS, k=random.randint(1, 3))
-    return "".join(parts)
+    """Fuzz, and print how often each status came."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=CASES)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    statuses = fuzz(given.cases, given.seed)
+    print(f"{sum(statuses.values()):,} requests, no server error, no undocumented answer")
+    for status, count in sorted(statuses.items()):
+        print(f"{status} {count:>8,}")
+    sys.exit(0)
 
 
 if __name__ == "__main__":

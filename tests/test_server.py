@@ -203,7 +203,6 @@ def test_a_body_is_bounded(store: MemoryStore, alice: Principal) -> None:
         *("{", "{'a': 1}", "{}{}", "NaN", '{"a": 1, "a": 2}', '{"name": "\\ud800"}', "\ufeff{}"),
         "[" * 100_000,
         '{"a": ' * 30 + "1" + "}" * 30,
-        '{"order": ' + "9" * 5000 + "}",
         b"\xff\xfe{\x00}\x00",
     ],
     ids=repr,
@@ -216,7 +215,18 @@ def test_what_is_no_json_is_refused(
         assert code(http.post(PATH, content=body)) == (400, "INVALID_JSON")
 
 
-@pytest.mark.parametrize("body", ["5", "null", '"x"', "[]", "true"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "5",
+        "null",
+        '"x"',
+        "[]",
+        "true",
+        '{"order": ' + "9" * 5000 + "}",
+        '{"a": 9223372036854775808}',
+    ],
+)
 def test_a_body_is_an_object(store: MemoryStore, alice: Principal, body: str) -> None:
     """What the seed answered with a server error has a code."""
     with client(store, alice) as http:

@@ -23,6 +23,8 @@ from memories_sdk.store import MemoryStore
 from memories_sdk.wire import MEMORY_KEYS, Json
 
 MAX_DEPTH: Final = 20
+MAX_DIGITS: Final = 20
+INTEGER_BITS: Final = 64
 _POSITIVE: Final = re.compile(r"[1-9][0-9]{0,17}\Z")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}\Z")
 _ETAG: Final = re.compile(r'"v([1-9][0-9]{0,17})"\Z')
@@ -290,7 +292,9 @@ def _parsed(body: bytes) -> object:
         text = body.decode()
         if len(_NESTED.findall(body)) > MAX_DEPTH:
             _check_depth(text)
-        value: object = json.loads(text, object_pairs_hook=_once, parse_constant=_constant)
+        value: object = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_constant, parse_int=_integer
+        )
         if _SURROGATE.search(body):
             json.dumps(value, ensure_ascii=False).encode()  # half of a pair is no text
     except (ValueError, RecursionError):
@@ -313,6 +317,13 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         msg = "a key stands twice"
         raise ValueError(msg)
     return values
+
+
+def _integer(text: str) -> int:
+    """Return a number that every engine can hold."""
+    if len(text) <= MAX_DIGITS and (number := int(text)).bit_length() < INTEGER_BITS:
+        return number
+    raise Refused(422, "VALIDATION_ERROR", "A number has more than 64 bits.")
 
 
 def _constant(name: str) -> object:

@@ -122,7 +122,7 @@ DRAFT: Final[Json] = {
     "name": "half a thought",
     "type": "plan",
     "summary": "",
-    "tags": [],
+    "tags": ["idea"],
     "content": "It could be that",
     "kept_at": MOMENT,
 }

@@ -36,7 +36,9 @@ _COMPONENTS: Final[Mapping[str, object]] = {
 _OPEN: Final = (*(id(each) for each in (say.COUNTS, say.REVISION["before"], say.ARGUMENTS)),)
 """Objects whose keys differ from one answer to the next."""
 
-_NULLABLE: Final = frozenset({"summary", "content", "source", "name", "type", "memory_id"})
+_NULLABLE: Final = frozenset(
+    {"summary", "content", "source", "name", "type", "memory_id", "principal_id"}
+)
 """Keys that may be null where their example is not."""
 
 
@@ -165,12 +167,23 @@ def _refused(route: Route, codes: Iterable[str]) -> Json:
     return {"description": ", ".join(examples), "content": {"application/json": media}}
 
 
+_IDS: Final[Mapping[str, str]] = {
+    "/approvals/": "The request.",
+    "/attachments/": "The picture.",
+    "/drafts/": "The key of the text.",
+    "/memory/": "The fact.",
+}
+
+
 def _path(route: Route) -> list[Json]:
     found = []
     if "{agent_id}" in route.path:
         found.append(("agent_id", {"type": "string"}, "The agent.", "3"))
     if "{id}" in route.path:
-        found.append(("id", {"type": "string"}, "The memory; or `named`, see `name`.", say.ID))
+        words = next((words for part, words in _IDS.items() if part in route.path), "The memory.")
+        if "name" in route.query:
+            words = "The memory; or `named`, for the one that `name` and `type` name."
+        found.append(("id", {"type": "string"}, words, say.ID))
     return [
         {
             "name": name,

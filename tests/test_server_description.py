@@ -1,0 +1,71 @@
+"""The description of the routes: complete, with examples, true, and the page made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from memories_sdk import MemoryStore, Principal
+from memories_sdk.memory import MemoryHead
+from memories_sdk.server import create_app
+from memories_sdk.server import description as say
+from memories_sdk.server.reference import page
+from memories_sdk.wire import Json
+
+ROOT = Path(__file__).parent.parent
+METHODS = {"get", "put", "post", "patch", "delete"}
+
+
+@pytest.fixture
+def described(store: MemoryStore, alice: Principal) -> Json:
+    """What the server says of itself."""
+    app = create_app(store, authenticate=lambda _: alice)
+    with TestClient(app) as http:
+        return http.get("/openapi.json").json()
+
+
+def operations(described: Json) -> list[tuple[str, Json]]:
+    """Return each operation with its name."""
+    return [
+        (f"{method.upper()} {path}", operation)
+        for path, item in described["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS
+    ]
+
+
+def test_every_route_and_refusal_has_an_example(described: Json) -> None:
+    """Whoever reads the description can copy a request, and knows each answer."""
+    ours = [each for each in operations(described) if "/health/" not in each[0]]
+    assert len(ours) == 2 * 33 + 3 + 4 + 4
+    for name, operation in ours:
+        assert operation["summary"], name
+        assert operation["description"], name
+        for parameter in operation["parameters"]:
+            assert "example" in parameter, name
+            assert parameter["description"], name
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        assert body is None or body["example"], name
+        for status, answer in operation["responses"].items():
+            for kind, content in answer.get("content", {}).items():
+                shown = "example" in content or content.get("examples")
+                assert shown or kind.startswith("image/"), f"{name} {status}"
+
+
+def test_operations_have_names_of_their_own(described: Json) -> None:
+    """A program that is generated from it has one function for each."""
+    names = [operation["operationId"] for _, operation in operations(described)]
+    assert len(set(names)) == len(names)
+
+
+def test_the_example_of_a_memory_has_all_of_its_keys() -> None:
+    """A new field of a memory fails here until it is described."""
+    assert say.MEMORY.keys() == MemoryHead.__dataclass_fields__.keys() | {"content"}
+
+
+def test_the_reference_page_is_made_of_it(described: Json) -> None:
+    """`python -m memories_sdk.server.reference docs/rest.md` writes it anew."""
+    committed = (ROOT / "docs" / "rest.md").read_text(encoding="utf-8")
+    assert committed == page(described)
