@@ -85,6 +85,7 @@ class LargeShelf:
         self._wanted = wanted
         self._changed = word_index.stale(connection, scope_key, indexed)
         self._holders: dict[str, list[tuple[int, list[int]]]] = {}
+        self._unread: frozenset[str] = frozenset()
         if indexed.memories <= FEW:
             holders = {term: self._entries.holders(indexed.shelf, term) for term in query.terms}
             found = {term: sum(len(docs) for _, docs in held) for term, held in holders.items()}
@@ -171,6 +172,7 @@ class LargeShelf:
             passing += self._passing(doc for doc in chunk if doc not in alike)
             start, step = start + step, step * 4
         passing = passing[:most] + self._passing(alike)
+        self._unread = frozenset(self.weights.keys() - self._holders.keys())
         strengths = self._strengths({row[0] for row in passing})
         return [(row[4], self._candidate(row, strengths[row[0]])) for row in passing]
 
@@ -192,7 +194,7 @@ class LargeShelf:
 
     def _candidate(self, row: Row, strengths: dict[str, int]) -> Candidate:
         words = row[3]
-        for term in self.weights.keys() - self._holders.keys():
+        for term in self._unread:
             if any(f" {word} " in words for word in self._query.surfaces[term]):
                 strengths[term] = 1
         follows = tuple(key for key in row[11:13] if key is not None)

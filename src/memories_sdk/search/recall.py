@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
@@ -155,6 +155,9 @@ def pack(
         least_score: What is not pinned and scores less is left out.
     """
     packing = _Packing(weights, pieces, max_chars, max_chars_each)
+    chosen = list(chosen)
+    fair = [each for each in chosen if each.memory.pinned or each.score >= least_score]
+    packing.measure(fair[:limit])
     for memory, score, near in chosen:
         if not memory.pinned and score < least_score:
             packing.leave_out(memory, f"score {score:.2f} is too far below the best")
@@ -183,18 +186,31 @@ class _Packing:
             max_chars - len(LEAD) - 1
         )  # a bracket; each entry brings its comma or the other
         self._most = max_chars_each
+        self._roomy = False
         self._scored: list[tuple[str, list[Sentence]]] = []
         self.items: list[Recalled] = []
         self.report: list[Verdict] = []
 
+    def measure(self, chosen: Sequence[Chosen]) -> None:
+        """Note whether all of these fit whole: none is then shortened, to be widened again."""
+        wholes = [_whole(*each) for each in chosen]
+        most = max((len(whole.text) for whole in wholes), default=0)
+        self._roomy = (
+            all(whole.text for whole in wholes)
+            and (self._most is None or most <= self._most)
+            and sum(map(_cost, wholes)) <= self._room
+        )
+
     def offer(self, memory: Memory, score: float, near: float) -> None:
         """Let a memory in as far as there is room."""
-        head = _head(memory)
-        text = memory.content if memory.content.strip() else (memory.summary or "")
-        if not text.strip():
+        whole = _whole(memory, score, near)
+        text = whole.text
+        if not text:
             self.leave_out(memory, "it is empty")
             return
-        whole = Recalled(head, text, score, shortened=False, near=near)
+        if self._roomy:
+            self._let_in(whole, text, [])
+            return
         place = len(self.items)
         room = ROOMS[min(place, len(ROOMS) - 1)]
         if self._most is not None:
@@ -259,6 +275,13 @@ _FIELDS: Final = attrgetter(*MemoryHead.__dataclass_fields__)
 
 def _head(memory: Memory) -> MemoryHead:
     return MemoryHead(*_FIELDS(memory))  # a tenth of what `head_of` takes, for each considered
+
+
+def _whole(memory: Memory, score: float, near: float) -> Recalled:
+    """Return the entry with all of the body, or the summary where there is none."""
+    text = memory.content if memory.content.strip() else (memory.summary or "")
+    text = text if text.strip() else ""
+    return Recalled(_head(memory), text, score, shortened=False, near=near)
 
 
 def _admitted(item: Recalled, text: str) -> Verdict:
