@@ -20,6 +20,7 @@ from memories_sdk import display
 from memories_sdk import statements as sql
 from memories_sdk.approvals import AnyScope, Approvals
 from memories_sdk.database import IN_MEMORY, Durability
+from memories_sdk.doctor import Symptom, examine
 from memories_sdk.engines import SERVERS, opened
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
 from memories_sdk.feed import Feed
@@ -266,6 +267,19 @@ class MemoryStore:
         """
         with self._database.read(snapshot=True) as connection:
             return findings(connection, self._database.cipher)
+
+    def doctor(self, *, repair: bool = False) -> list[Symptom]:
+        """Look the store over and return what it has, grave things first.
+
+        Beside what `verify` proves: rows that belong to nothing, a search index that does not fit,
+        a missing index, a file that others can open, a network file system, a SQLite with a known
+        defect, and what dead programs and migrations left beside the file.
+
+        Args:
+            repair: Whether to mend what can be mended without losing anything: each symptom says
+                in `repaired` whether it was.
+        """
+        return examine(self._database, repair=repair)
 
     def rekey(self, key: bytes) -> None:
         """Encrypt the store with this key from now on: all its texts, or nothing.

@@ -29,6 +29,7 @@ from memories_sdk import (
 from memories_sdk.approvals import Approvals, Call
 from memories_sdk.arguments import Arguments
 from memories_sdk.attachments import Attachment, AttachmentHead
+from memories_sdk.doctor import Symptom
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
@@ -56,6 +57,7 @@ def opening() -> None:
         assert_type(store.changes(acting_as=store.principals.user("a"), since=3, limit=9), History)
         assert_type(next(store.watch(acting_as=store.principals.user("a"))), History)
         assert_type(store.verify(), list[Finding])
+        assert_type(store.doctor(repair=True), list[Symptom])
         store.rekey(bytes(32))
         store.enable_rls()
         assert_type(store.backup("copy.db"), None)

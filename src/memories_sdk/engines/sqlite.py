@@ -17,6 +17,7 @@ from typing import Final, NoReturn
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memories_sdk.database import IN_MEMORY, Database, Durability
+from memories_sdk.engines.places import warn_of_network
 from memories_sdk.engines.turns import Turns
 from memories_sdk.errors import (
     MemoriesError,
@@ -68,6 +69,8 @@ class SqliteDatabase(Database):
         self.turns = None if path == IN_MEMORY else Turns(path)
         self._process = os.getpid()
         self._closed = False
+        if path != IN_MEMORY:
+            warn_of_network(Path(path))
         self._prepare()
 
     def read(self, *, shelf: str | None = None, snapshot: bool = False) -> SqliteTransaction:  # noqa: ARG002

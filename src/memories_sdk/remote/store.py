@@ -14,6 +14,7 @@ from uuid6 import UUID
 from memories_sdk import wire
 from memories_sdk.approvals import Approvals, Call, run
 from memories_sdk.arguments import Arguments
+from memories_sdk.doctor import Symptom
 from memories_sdk.document_tools import TOOLS, describe
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound
 from memories_sdk.history import History
@@ -121,6 +122,9 @@ class RemoteStore(MemoryStore):
 
     def verify(self) -> list[Finding]:
         only_there("A store is verified")
+
+    def doctor(self, *, repair: bool = False) -> list[Symptom]:
+        only_there("A store is looked over")
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         only_there("A store is copied")
