@@ -105,8 +105,9 @@ class Report:
 
     def __str__(self) -> str:
         counted = ", ".join(f"{count:,} {fate}" for fate, count in sorted(self.counts.items()))
-        tense = "would be" if self.dry_run else "records"
-        return f"{self.total:,} {tense}: {counted or 'nothing found'}"
+        records = "record" if self.total == 1 else "records"
+        foretold = ", dry run" if self.dry_run else ""
+        return f"{self.total:,} {records}{foretold}: {counted or 'nothing found'}"
 
 
 def bring(
