@@ -54,6 +54,8 @@ CALLS: dict[str, list[str]] = {
     "verify": ["verify"],
     "backup": ["backup", "{folder}/copy.db"],
     "eval": ["eval", "{folder}/questions.jsonl"],
+    "mcp": ["mcp", "--agent", "writer"],
+    "migrate": ["migrate"],
     "serve": ["serve"],
     "token create": ["token", "create", "alice", "--write", "--label", "notebook"],
     "token list": ["token", "list"],
@@ -74,7 +76,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         shelf.save("gone", "plan", "old")
         shelf.delete("gone", "plan")
         token = store.tokens.issue(alice).token
-    # The server itself runs in the tests of it; here it would never end.
+    # The servers run in tests of their own; here they would never end.
+    monkeypatch.setattr("anyio.run", lambda *_, **__: None)
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: None)
     (tmp_path / "questions.jsonl").write_text('{"question": "British?", "evidence": ["voice"]}\n')
     with closing(sqlite3.connect(tmp_path / "spora.db")) as connection, connection:
@@ -154,7 +157,7 @@ def test_text_answers_end_with_zero(run: Run, name: str) -> None:
     """Without --json the same call works and says something."""
     result = run(*CALLS[name])
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout
+    assert result.stdout or name == "mcp"
 
 
 @pytest.mark.parametrize(
@@ -308,6 +311,33 @@ def test_reading_makes_nobody(run: Run) -> None:
     """A mistyped user is refused and not created."""
     run("list", "--as", "alcie")
     assert "alcie" not in run("principals", "list").stdout
+
+
+def test_mcp_answers_on_its_output(run: Run) -> None:
+    """A host that starts the program speaks to it by input and output; nothing else is there."""
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    assert run("list").exit_code == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "memories_sdk", "mcp", "--agent", "writer"],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        input=json.dumps(hello) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout.splitlines()[0])
+    assert answer["result"]["capabilities"]["tools"] is not None
 
 
 def test_damage_ends_with_seven(run: Run, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from memories_sdk.cli import exchange, keeping, reading, serving, writing
+from memories_sdk.cli import exchange, keeping, opening, reading, serving, writing
 from memories_sdk.cli.shell import EXIT_CODES
 
 ABOUT: Final = "Memories that agents and people keep together, from the command line."
@@ -43,7 +43,7 @@ def options(
     """Hold the options of the program itself."""
 
 
-for part in (reading, writing, exchange, keeping, serving):
+for part in (reading, writing, exchange, keeping, serving, opening):
     app.add_typer(part.app)
 app.add_typer(keeping.principals, name="principals")
 app.add_typer(keeping.agents, name="agents")

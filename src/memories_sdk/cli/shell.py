@@ -134,7 +134,7 @@ class Shell:
         agent: str | None = None,
         json: bool = False,
     ) -> None:
-        self._location = store or None
+        self.location = store or None
         self._acting_as = acting_as
         self._principal = principal
         self._agent = agent
@@ -155,7 +155,7 @@ class Shell:
     @cached_property
     def store(self) -> MemoryStore:
         """The store, opened on first need."""
-        return MemoryStore(self._location)
+        return MemoryStore(self.location)
 
     @cached_property
     def caller(self) -> Principal:
