@@ -1,0 +1,301 @@
+"""The doors of the agent frameworks, each driven by the framework itself; models are scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from agents import Agent, Runner, set_tracing_disabled
+from agents.items import ModelResponse
+from agents.models.interface import Model
+from agents.usage import Usage
+from langchain_core.messages import ToolCall
+from langgraph.store.base import BaseStore, InvalidNamespaceError
+from langgraph.store.memory import InMemoryStore
+from openai.types.responses import (
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+from pydantic_ai import Agent as PydanticAgent
+from pydantic_ai import DeferredToolRequests, DeferredToolResults
+from pydantic_ai.messages import ModelResponse as PydanticResponse
+from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import FunctionModel
+
+from memories_sdk import MemoryStore, MemoryTools, Principal, Scope, ToolResult
+from memories_sdk.errors import MissingExtra
+from memories_sdk.integrations.langchain import langchain_tools
+from memories_sdk.integrations.langgraph import ShelfStore
+from memories_sdk.integrations.openai_agents import function_tools
+from memories_sdk.integrations.pydantic_ai import MemoryToolset
+
+SAVE = {"action": "save", "name": "n", "type": "plan", "content": "x"}
+DELETE = {"action": "delete", "name": "n", "type": "plan"}
+
+
+@pytest.fixture
+def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
+    """The tools of alice's agent `writer`; a delete waits for a person."""
+    writer = store.agents.create("writer", owner=alice)
+    return MemoryTools(store, acting_as=alice, agent=writer)
+
+
+class Scripted(Model):
+    """A model of the Agents SDK that makes one call after the other."""
+
+    def __init__(self, *calls: dict[str, object]) -> None:
+        self.calls = iter(enumerate(calls))
+
+    async def get_response(self, *_: object, **__: object) -> ModelResponse:
+        """Make the next call, or end."""
+        number, call = next(self.calls, (0, None))
+        if call is None:
+            said = ResponseOutputText(text="Done.", type="output_text", annotations=[])
+            item = ResponseOutputMessage(
+                id="m", content=[said], role="assistant", status="completed", type="message"
+            )
+        else:
+            item = ResponseFunctionToolCall(
+                arguments=json.dumps(call),
+                call_id=f"call-{number}",
+                name="global_memory",
+                type="function_call",
+            )
+        return ModelResponse(output=[item], usage=Usage(), response_id=None)
+
+    def stream_response(self, *_: object, **__: object) -> object:
+        """Not used."""
+        raise NotImplementedError
+
+
+def test_the_agents_sdk_calls_the_tools_and_asks_a_person(tools: MemoryTools, shelf: Scope) -> None:
+    """A delete interrupts the run; approved there, it is carried out."""
+    set_tracing_disabled(disabled=True)
+    agent = Agent(name="Writer", tools=function_tools(tools), model=Scripted(SAVE, DELETE))
+
+    async def story() -> object:
+        first = await Runner.run(agent, "Go.")
+        assert shelf.list().total == 1
+        (interruption,) = first.interruptions
+        state = first.to_state()
+        state.approve(interruption)
+        return await Runner.run(agent, state)
+
+    result = asyncio.run(story())
+    assert result.final_output == "Done."
+    assert [it.action for it in shelf.history()] == ["delete", "create"]
+    assert shelf.history()[0].actor == "agent:writer"
+
+
+def test_pydantic_ai_calls_the_tools_and_asks_a_person(tools: MemoryTools, shelf: Scope) -> None:
+    """A bad call is retried; a delete is deferred with its card, and carried out when approved."""
+    calls = iter([SAVE | {"type": "note"}, SAVE, DELETE])
+    heard: list[object] = []
+
+    def model(messages: list[object], _: object) -> PydanticResponse:
+        heard.extend(messages[-1].parts)
+        call = next(calls, None)
+        part = TextPart("Done.") if call is None else ToolCallPart("global_memory", call)
+        return PydanticResponse(parts=[part])
+
+    agent = PydanticAgent(
+        FunctionModel(model),
+        toolsets=[MemoryToolset(tools)],
+        output_type=[str, DeferredToolRequests],
+    )
+    first = agent.run_sync("Go.")
+    assert isinstance(first.output, DeferredToolRequests)
+    assert any("is not one of" in str(getattr(it, "content", "")) for it in heard)
+    (waiting,) = first.output.approvals
+    card = first.output.metadata[waiting.tool_call_id]
+    assert card["description"] == "Memory delete: n (plan)"
+    assert shelf.list().total == 1
+    second = agent.run_sync(
+        message_history=first.all_messages(),
+        deferred_tool_results=DeferredToolResults(approvals={waiting.tool_call_id: True}),
+    )
+    assert second.output == "Done."
+    assert shelf.list().total == 0
+    assert any(isinstance(it, ToolReturnPart) and "Deleted memory" in it.content for it in heard)
+
+
+def test_langchain_calls_the_tools(tools: MemoryTools, shelf: Scope) -> None:
+    """Sync and async; the artifact is the whole result, an approval that waits among it."""
+    made = {it.name: it for it in langchain_tools(tools)}
+    plain = tools.schemas(["memory"])[0]
+    assert made["memory"].tool_call_schema == {
+        **plain["parameters"],
+        "description": plain["description"],
+    }
+    call = ToolCall(name="global_memory", args=SAVE, id="1", type="tool_call")
+    message = made["global_memory"].invoke(call)
+    assert message.content == "Created memory [n] (type=plan) in global scope."
+    assert isinstance(message.artifact, ToolResult)
+    waiting = ToolCall(name="global_memory", args=DELETE, id="2", type="tool_call")
+    message = asyncio.run(made["global_memory"].ainvoke(waiting))
+    assert message.artifact.approval.description == "Memory delete: n (plan)"
+    assert shelf.list().total == 1
+
+
+def test_no_loop_waits_for_a_lock(
+    tools: MemoryTools,
+    shelf: Scope,
+    turns_while_locked: Callable[[object], object],
+) -> None:
+    """Each async door goes on turning while a write waits for another program."""
+    (_, tool) = langchain_tools(tools)
+    assert str(turns_while_locked(lambda: tool.ainvoke(SAVE))).startswith("Created")
+    store = ShelfStore(shelf)
+    turns_while_locked(lambda: store.aput(("a",), "k", {"v": 1}))
+    assert store.get(("a",), "k").value == {"v": 1}
+    agent = Agent(name="W", tools=function_tools(tools), model=Scripted(SAVE | {"name": "m"}))
+    set_tracing_disabled(disabled=True)
+    assert turns_while_locked(lambda: Runner.run(agent, "Go.")).final_output == "Done."
+
+
+def both(scope: Scope) -> tuple[BaseStore, BaseStore]:
+    """Return ours and LangGraph's own."""
+    return ShelfStore(scope), InMemoryStore()
+
+
+def seen(items: object) -> object:
+    """Return what can be compared of what a store answers."""
+    if isinstance(items, list):
+        return [seen(each) for each in items]
+    return items if items is None else (items.namespace, items.key, items.value)
+
+
+ITEMS = [
+    (("docs",), "a", {"text": "A tram line", "n": 1}),
+    (("docs", "alice"), "b", {"text": "Bread and butter", "n": 2, "deep": {"list": [1, None]}}),
+    (("docs", "bob"), "c/d", {"text": "Ümläut 日本", "n": 2.5}),
+    (("other", "alice", "x y"), "e%", {"text": "", "n": 3}),
+]
+
+
+def test_langgraph_gets_from_us_what_it_gets_from_its_own_store(shelf: Scope) -> None:
+    """Put, get, overwrite, delete, search with filters and pages, namespaces: side by side."""
+    stores = both(shelf)
+    for store in stores:
+        for namespace, key, value in ITEMS:
+            store.put(namespace, key, value)
+        store.put(("docs",), "a", {"text": "A tram line", "n": 1, "new": True})
+        store.put(("docs",), "gone", {"n": 0})
+        store.delete(("docs",), "gone")
+        store.delete(("docs",), "never")
+    ours, theirs = stores
+    for namespace, key, _ in [*ITEMS, (("docs",), "gone", {})]:
+        assert seen(ours.get(namespace, key)) == seen(theirs.get(namespace, key))
+    # Asked for a namespace that is not there, the other store lists it from then on.
+    assert ours.get(("nowhere",), "a") is None
+    filters = [
+        None,
+        {"n": 2},
+        {"n": {"$gt": 1, "$lte": 2.5}},
+        {"n": {"$ne": 1}, "text": "Bread and butter"},
+        {"deep": {"list": [1, None]}},
+        {"missing": None},
+    ]
+    for prefix, wanted in itertools.product([(), ("docs",), ("docs", "bob"), ("x",)], filters):
+        found = [store.search(prefix, filter=wanted, limit=50) for store in stores]
+        mine, other = (sorted(seen(each), key=repr) for each in found)
+        assert mine == other, (prefix, wanted)
+    for options in (
+        {},
+        {"prefix": ("docs",)},
+        {"suffix": ("alice",)},
+        {"prefix": ("*", "alice")},
+        {"max_depth": 1},
+        {"prefix": ("docs",), "max_depth": 2},
+        {"limit": 2, "offset": 1},
+    ):
+        assert ours.list_namespaces(**options) == theirs.list_namespaces(**options), options
+    for store in stores:
+        with pytest.raises(InvalidNamespaceError):
+            store.put((), "k", {})
+    pages = [ours.search((), limit=2, offset=offset) for offset in (0, 2, 4)]
+    assert [len(page) for page in pages] == [2, 2, 0]
+    assert len({item.key for page in pages for item in page}) == 4
+
+
+def test_a_batch_reads_before_it_writes(shelf: Scope) -> None:
+    """As LangGraph's own: of several writes of one key the last holds."""
+    from langgraph.store.base import GetOp, PutOp  # noqa: PLC0415
+
+    for store in both(shelf):
+        results = store.batch(
+            [
+                PutOp(("a",), "k", {"v": 1}),
+                GetOp(("a",), "k"),
+                PutOp(("a",), "k", {"v": 2}),
+            ]
+        )
+        assert results == [None, None, None]
+        assert store.get(("a",), "k").value == {"v": 2}
+        assert asyncio.run(store.aget(("a",), "k")).value == {"v": 2}
+
+
+def test_a_search_of_langgraph_is_that_of_the_shelf(shelf: Scope) -> None:
+    """Ranked, with a score, in any English ending; a person's own text is found too."""
+    store = ShelfStore(shelf)
+    store.put(("docs",), "a", {"text": "She rides trams to work"})
+    store.put(("docs",), "b", {"text": "Bread"})
+    shelf.save("docs/by-hand", "context", "Written by a person about a tram")
+    shelf.save("plan", "plan", "another type: tram")
+    found = store.search(("docs",), query="tram")
+    assert {item.key for item in found} == {"a", "by-hand"}
+    assert all(item.score > 0 for item in found)
+    assert store.get(("docs",), "by-hand").value == {"content": "Written by a person about a tram"}
+
+
+DOORS = {
+    "anthropic": ("anthropic", "anthropic"),
+    "mcp": ("mcp", "mcp"),
+    "openai_agents": ("agents", "openai-agents"),
+    "pydantic_ai": ("pydantic_ai", "pydantic-ai"),
+    "langgraph": ("langgraph", "langgraph"),
+    "langchain": ("langchain_core", "langchain"),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_missing_extra_names_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, door: str
+) -> None:
+    """One clear error, of our own tree, that is an ImportError too."""
+    package, extra = DOORS[door]
+    for name in [it for it in sys.modules if it.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"memories_sdk.integrations.{door}", raising=False)
+    with pytest.raises(MissingExtra) as caught:
+        importlib.import_module(f"memories_sdk.integrations.{door}")
+    assert str(caught.value) == (
+        f"memories_sdk.integrations.{door} needs packages that are not installed."
+        f' Install them with: pip install "memories-sdk[{extra}]"'
+    )
+
+
+def test_the_package_loads_no_framework() -> None:
+    """What a program does not use, it does not pay for."""
+    names = sorted({package for package, _ in DOORS.values()})
+    script = f"import sys, memories_sdk; print([it for it in {names} if it in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["openai_agent", "pydantic_ai_agent", "langgraph_store", "langchain_tools"]
+)
+def test_the_examples_run(run_example: Callable[[str], str], name: str) -> None:
+    """Offline, each with a scripted model."""
+    assert "tram" in run_example(name)
