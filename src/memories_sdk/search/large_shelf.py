@@ -28,7 +28,7 @@ from memories_sdk.search.ranking import (
 from memories_sdk.search.spellings import likeness_of
 from memories_sdk.search.word_index import Indexed
 
-CANDIDATES: Final = 64
+CANDIDATES: Final = 40
 """Memories that are scored in full for a prompt; for a search, twice as many."""
 
 POSTINGS: Final = 20_000
