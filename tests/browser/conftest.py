@@ -50,10 +50,20 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
 # Not for the session: while it is open, Playwright refuses to start anywhere else in the process,
 # and the tests of the markdown corpus have a browser of their own.
 @pytest.fixture(scope="module")
-def browser(jupyter: object) -> Iterator[object]:  # noqa: ARG001 -- skipped where that is
+def chromium() -> Iterator[object]:
     """Chromium, for one file of tests."""
-    with _sibling("lab").chromium() as running:
+    pytest.importorskip("playwright.sync_api")
+    lab = _sibling("lab")
+    if not shutil.which(lab.CHROMIUM):
+        pytest.skip(f"no browser at {lab.CHROMIUM}: install chromium, or set CHROMIUM")
+    with lab.chromium() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def browser(jupyter: object, chromium: object) -> object:  # noqa: ARG001 -- skipped where that is
+    """Chromium, where a Jupyter server runs."""
+    return chromium
 
 
 @pytest.fixture

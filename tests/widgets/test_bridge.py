@@ -11,6 +11,7 @@ import pytest
 from anywidget import AnyWidget
 
 from memories_sdk import NotFound, widgets
+from memories_sdk.markdown import SafeHtml, render_safe
 from memories_sdk.widgets._bridge import STATIC, Binary, Bridge, verb
 
 CASES = json.loads((Path(__file__).parent / "protocol.json").read_text("utf-8"))["kernel"]
@@ -51,6 +52,10 @@ class Answering(Bridge):
     @verb("break")
     def _break(self) -> None:
         raise RuntimeError("the secret inside")
+
+    @verb("render")
+    def _render(self, *, safe: bool) -> object:
+        return {"html": render_safe("*x*") if safe else "<em>x</em>"}
 
     @verb("unsendable")
     def _unsendable(self) -> object:
@@ -126,3 +131,16 @@ def test_modules_go_by_digest(answers) -> None:
     assert text == (STATIC / "ui.js").read_text("utf-8")
     refused = answers({"id": "3", "verb": "asset", "args": {"digest": "../__init__.py"}})
     assert refused["error"]["code"] == "not_found"
+
+
+def test_only_safe_html_goes_to_the_page_as_html(caplog: pytest.LogCaptureFixture) -> None:
+    """Text that nobody rendered is no answer, whatever it looks like; no trait holds HTML at all."""
+    widget = Answering()
+    safe = widget._answer({"verb": "render", "args": {"safe": True}}, [])
+    assert isinstance(safe["ok"]["html"], SafeHtml)
+    with caplog.at_level(logging.ERROR):
+        plain = widget._answer({"verb": "render", "args": {"safe": False}}, [])
+    assert plain["error"]["code"] == "internal"
+    for kind in ALL:
+        synced = kind.class_traits(sync=True)
+        assert [name for name in synced if "html" in name and not name.startswith("_")] == []

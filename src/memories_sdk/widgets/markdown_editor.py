@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 
+from typing import TypedDict
+
 import traitlets
 from uuid6 import UUID
 
 from memories_sdk.attachments import referred_to
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.history import rewind
-from memories_sdk.markdown import render_safe
+from memories_sdk.markdown import SafeHtml, render_safe
 from memories_sdk.memory import DERIVED, UNSET, Edit, Memory, Unset, apply_edits
 from memories_sdk.widgets._bridge import Binary, verb
 from memories_sdk.widgets._place import Placed, revision_of
@@ -19,6 +21,13 @@ from memories_sdk.widgets.memory_list import row_of
 from memories_sdk.widgets.type_filter import types_of
 
 FIELDS = frozenset({"name", "type", "content", "summary", "tags", "pinned"})
+
+
+class Rendered(TypedDict):
+    """A body as the page shows it. Nothing but `render_safe` makes what stands in `html`."""
+
+    html: SafeHtml
+    pictures: dict[str, str]
 
 
 class MarkdownEditor(Placed):
@@ -125,7 +134,7 @@ class MarkdownEditor(Placed):
         return apply_edits(text, [Edit(find, new_text)])
 
     @verb("preview")
-    def _preview(self, *, text: str) -> dict[str, object]:
+    def _preview(self, *, text: str) -> Rendered:
         """Render markdown as HTML that is safe to show, with stand-ins for the pictures.
 
         `pictures` has the id of each by the address of its stand-in: the page fetches each picture
@@ -135,7 +144,7 @@ class MarkdownEditor(Placed):
         known = {each.id for each in self.scope.attachments()} if wanted else set()
         stand_ins = {str(id): _stand_in(id) for id in wanted & known}
         html = render_safe(text, prefix=f"w{self.model_id[:12]}", attachments=stand_ins)
-        return {"html": str(html), "pictures": {url: id for id, url in stand_ins.items()}}
+        return {"html": html, "pictures": {url: id for id, url in stand_ins.items()}}
 
     @verb("attach")
     def _attach(self, *, name: str, content: bytes) -> dict[str, object]:
