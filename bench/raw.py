@@ -289,6 +289,7 @@ def _fields(row: tuple[Any, ...]) -> dict[str, object]:
         "pinned": row[9] == 1,
         "order": row[10],
         "expires_at": row[13],
+        "untrusted": False,  # nobody marks one here
         "created_at": row[14],
     }
 
