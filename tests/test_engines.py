@@ -318,8 +318,7 @@ def test_older_tables_are_refused_until_they_are_migrated(where, make_store):
         patch.setattr(migrations, "STEPS", {newest + 1: upgrade})
         with pytest.raises(SchemaMismatch, match="migrate"):
             make_store()
-        options = {"timeout": 5.0, "durability": "full", "migrating": True}
-        opened(where("memories.db"), **options).close()
+        opened(where("memories.db"), timeout=5, durability="full", migrating=True).close()
         assert make_store().scope(acting_as=shelf.caller).get("n", "plan").content == "kept"
         with plain(where("memories.db")) as connection:
             assert connection.execute(text("SELECT count(colour) FROM shelves")).scalar() == 0
@@ -351,6 +350,31 @@ def test_a_failure_while_tables_are_made_leaves_none(where):
         with pytest.raises(StorageError):
             MemoryStore(url)
         assert inspect(connection).get_table_names() == []
+
+
+@pytest.mark.engines("mariadb")
+def test_half_made_tables_of_a_dead_program_are_made_anew(where):
+    """A program that died over making them leaves no database that nobody can use."""
+    url = where("memories.db")
+    with bare(url) as connection:
+        made = next(iter(opened(url, timeout=5, durability="full").ddl(set())))
+        drop_all(connection)
+        connection.exec_driver_sql(made)
+        connection.exec_driver_sql("CREATE TABLE members (half INTEGER)")
+        with MemoryStore(url, timeout=0.3) as store:
+            assert store.verify() == []
+
+
+@on_servers
+def test_a_new_database_may_be_opened_by_many_at_once(where):
+    """One of them makes the tables, and the others wait for it."""
+    url = where("memories.db")
+    with bare(url), ThreadPoolExecutor(6) as pool:
+        stores = list(pool.map(MemoryStore, [url] * 6))
+        people = {store.principals.user("alice") for store in stores}
+        for store in stores:
+            store.close()
+        assert len(people) == 1
 
 
 @on_servers

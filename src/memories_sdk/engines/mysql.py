@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from typing import ClassVar, Final
 from urllib.parse import unquote, urlsplit
@@ -28,6 +29,11 @@ except ImportError as error:
     raise MissingExtra("A store on MariaDB or MySQL", "mysql") from error
 
 _PORT: Final = 3306
+_TABLE_EXISTS: Final = 1050
+_DUPLICATE: Final = 1062
+_GLANCE: Final = 0.1
+"""Seconds between two looks at tables that another one makes."""
+
 _FAILURES: Final[dict[int, Failure]] = {
     1062: "taken",
     1213: "rolled back",  # a deadlock, or another node of the cluster was first
@@ -138,19 +144,33 @@ class MysqlDatabase(ServerDatabase):
         """Make our tables; each is a transaction of its own here, so a failure takes them away."""
         connection.run(f"SELECT GET_LOCK('memories_sdk', {max(1, math.ceil(self.timeout))})")
         try:
-            if self._version(connection) is not None:
-                return
-            there = self.names(connection)
             self.shape = shaped("mysql", collation=_collation(connection))
-            try:
-                for statement in self.ddl(there):
-                    connection.run(statement)
-            except BaseException:
-                for statement in self.undo_ddl(self.names(connection) - there):
-                    connection.run(statement)
-                raise
+            end = time.monotonic() + self.timeout
+            while self._version(connection) is None and not self._made(connection):
+                # Another node of the cluster is at it, to which the lock says nothing; or a
+                # program died over it, and left tables that no store ever used.
+                if time.monotonic() > end:
+                    self._unmake(connection, self.names(connection))
+                time.sleep(_GLANCE)
         finally:
             connection.run("SELECT RELEASE_LOCK('memories_sdk')")
+
+    def _made(self, connection: ServerConnection) -> bool:
+        """Make the tables; tell whether it was not another one who does."""
+        there = self.names(connection)
+        try:
+            for statement in self.ddl(there):
+                connection.run(statement)
+        except pymysql.Error as error:
+            if error.args[0] in {_TABLE_EXISTS, _DUPLICATE}:
+                return False
+            self._unmake(connection, self.names(connection) - there)
+            raise
+        return True
+
+    def _unmake(self, connection: ServerConnection, names: set[str]) -> None:
+        for statement in self.undo_ddl(names):
+            connection.run(statement)
 
 
 def _collation(connection: ServerConnection) -> str:

@@ -49,6 +49,7 @@ ALL: Final = "*"
 STORE: Final = ""
 """The turn of those who write what belongs to no shelf."""
 
+_SIGN: Final = "memory_schema"
 _SIGNED: Final = f"INSERT INTO memory_schema (id, version) VALUES (1, {SCHEMA_VERSION})"  # noqa: S608
 
 
@@ -382,7 +383,9 @@ class ServerDatabase(Database):
         if there >= self.shape.tables.keys():
             return [_SIGNED]
         made = []
-        for table in self.shape.sorted_tables:
+        # The table that is signed comes first: where the engine makes one after the other, those
+        # who look meanwhile see whose tables these are.
+        for table in sorted(self.shape.sorted_tables, key=lambda each: each.name != _SIGN):
             made.append(str(CreateTable(table).compile(dialect=self.dialect)))
             made += [
                 str(CreateIndex(index).compile(dialect=self.dialect))
