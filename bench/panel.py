@@ -30,8 +30,15 @@ FRAMES: Final = 50
 PROMPT: Final = 50
 TOGETHER: Final = 3
 SETUP: Final = """
+import sqlite3
 from IPython.display import display
 from memories_sdk import MemoryStore, widgets
+ran, connect = [], sqlite3.connect
+def traced(*args, **options):
+    connection = connect(*args, **options)
+    connection.set_trace_callback(ran.append)
+    return connection
+sqlite3.connect = traced
 store = MemoryStore("panel.db", durability="process")
 few, many = (store.principals.user(name) for name in ("few", "many"))
 for user, number in ((few, 100), (many, 10_000)):
@@ -42,12 +49,7 @@ for user, number in ((few, 100), (many, 10_000)):
 FEW: Final = "panel = widgets.MemoryPanel(store, acting_as=few)\npanel"
 MANY: Final = "panel = widgets.MemoryPanel(store, acting_as=many)\npanel"
 TWENTY: Final = "for _ in range(20):\n    display(widgets.MemoryPanel(store, acting_as=few))"
-COUNTED: Final = """
-ran = []
-connection = store._database.lend()
-connection.set_trace_callback(ran.append)
-store._database.take_back(connection, None)
-"""
+COUNTED: Final = "ran.clear()"
 SAID: Final = 'print(sum(each.lstrip().startswith("UPDATE memories") for each in ran))'
 PAINT: Final = """
 ([index, panels]) => new Promise((resolve) => {
