@@ -88,7 +88,7 @@ KEYS: Final = """
 () => {
   window.keyTimes = [];
   let pressed = 0;
-  const body = document.querySelector(".cm-content");
+  const body = document.querySelector(".msdk-root .cm-content");
   body.addEventListener("keydown", () => { pressed = performance.now(); }, true);
   new MutationObserver(() => {
     if (pressed) window.keyTimes.push(performance.now() - pressed);
