@@ -52,6 +52,7 @@ CALLS: dict[str, list[str]] = {
     "agents add": ["agents", "add", "reader"],
     "agents transfer": ["agents", "transfer", "writer", "lab"],
     "verify": ["verify"],
+    "doctor": ["doctor"],
     "backup": ["backup", "{folder}/copy.db"],
     "eval": ["eval", "{folder}/questions.jsonl"],
     "mcp": ["mcp", "--agent", "writer"],
@@ -345,6 +346,7 @@ def test_damage_ends_with_seven(run: Run, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "memories.db") as connection:
         connection.execute("UPDATE memory_bodies SET content = 'forged'")
     connection.close()
+    assert run("doctor").exit_code == 7
     result = run("verify", "--json")
     assert result.exit_code == 7
     assert json.loads(result.stdout)["findings"]

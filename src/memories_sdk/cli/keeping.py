@@ -66,6 +66,22 @@ class VerifyShape(TypedDict):
     findings: list[FindingShape]
 
 
+class SymptomShape(TypedDict):
+    """One thing that a store has; grave where something is lost or may be."""
+
+    check: str
+    grave: bool
+    text: str
+    advice: str
+    repaired: bool
+
+
+class DoctorShape(TypedDict):
+    """What the store has, grave things first."""
+
+    symptoms: list[SymptomShape]
+
+
 class BackupShape(TypedDict):
     """Where the copy is, and its size in bytes."""
 
@@ -223,6 +239,26 @@ def verify(shell: Shell) -> Answer:
     }
     text = lines(map(str, found), otherwise="Everything is as it was written.")
     return Answer(data, text, PARTLY if found else 0)
+
+
+@command(
+    app, "doctor", shape=DoctorShape, shelf=False, examples=["doctor", "doctor --repair --json"]
+)
+def doctor(
+    shell: Shell,
+    *,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend what loses nothing by being mended.")
+    ] = False,
+) -> Answer:
+    """Look the store over, its file and its surroundings; end with 7 where something is grave."""
+    found = shell.store.doctor(repair=repair)
+    symptoms = [
+        {name: getattr(each, name) for name in SymptomShape.__annotations__} for each in found
+    ]
+    text = lines(map(str, found), otherwise="Nothing is wrong.")
+    grave = any(each.grave and not each.repaired for each in found)
+    return Answer({"symptoms": symptoms}, text, PARTLY if grave else 0)
 
 
 @command(app, "backup", shape=BackupShape, shelf=False, examples=["backup memories-copy.db"])
