@@ -121,13 +121,13 @@ class Chosen(NamedTuple):
 def least_score(min_relevance: float, best: float) -> float:
     """Return what a memory must score beside the best one.
 
-    That share of the best score where it is weak: nothing is sure then, so more may enter. 1.6
+    That share of the best score where it is weak: nothing is sure then, so more may enter. 1.4
     times that where the best one is a good answer: what is far behind is not needed then.
     """
     return min(min_relevance * best * (0.8 + 2 * min(best, _GOOD)), best)
 
 
-_GOOD: Final = 0.4
+_GOOD: Final = 0.3
 
 
 def pack(
