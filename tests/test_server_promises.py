@@ -18,12 +18,16 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from starlette.testclient import TestClient
 
 from memories_sdk import MemoryStore, MemoryTools, Principal
-from memories_sdk.server import Limits, create_app
+from memories_sdk.server import Limits, beside, create_app, further, openwp
+from memories_sdk.server.metrics import meter
 from memories_sdk.server.spora import ROUTES
 
 PATH = "/api/v1/memories"
@@ -381,3 +385,64 @@ def test_the_log_line_is_json(
     (line,) = [json.loads(it.message) for it in caplog.records if it.name == "memories_sdk.server"]
     assert line.keys() == {"method", "route", "status", "ms", "client"}
     assert (heard[0]["route"], heard[0]["status"]) == (PATH, 200)
+
+
+def test_no_cookie_alone_changes_anything(store: MemoryStore, http: TestClient) -> None:
+    """A form of another site can make a browser send the cookie: to no route that writes."""
+    alice, _, mine, _ = world(store)
+    agent = store.agents.get("a1", owner=alice).id
+    secret = program(store, alice)["Authorization"].removeprefix("Bearer ")
+    session = http.post("/api/v1/session", json={"token": secret})
+    cookie = {"Cookie": session.headers["set-cookie"].split(";")[0]}
+    before = len(store.scope(acting_as=alice).history())
+    facts = openwp.Facts(None).routes()
+    for route in (*ROUTES, *further.ROUTES, *beside.ROUTES, *facts):
+        path = route.family.prefix + route.path
+        path = path.replace("{agent_id}", str(agent)).replace("{id}", mine)
+        for sent in (cookie, cookie | {"X-CSRF-Token": "0" * 64}):
+            answer = http.request(route.method, path, headers=sent)
+            # Reading needs no repeated token, except where OpenWP asked for it even then.
+            refused = route.method != "GET" or route.family.name == "openwp"
+            assert (answer.status_code == 403) is refused, (route.method, path)
+    assert len(store.scope(acting_as=alice).history()) == before
+
+
+def test_a_slow_body_is_not_waited_for(store: MemoryStore, alice: Principal) -> None:
+    """A client that never finishes its request does not hold a place for long."""
+    headers = program(store, alice)["Authorization"]
+    config = uvicorn.Config(
+        create_app(store, limits=Limits(seconds=0.3)), port=0, log_level="critical", lifespan="off"
+    )
+    server = uvicorn.Server(config)
+    listener = config.bind_socket()
+    listener.listen()
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    with socket.create_connection(listener.getsockname(), timeout=30) as line:
+        head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {headers}\r\n"
+        line.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        answer = line.recv(65536)
+    server.should_exit = True
+    thread.join()
+    assert b" 408 " in answer
+    assert b"REQUEST_TIMEOUT" in answer
+
+
+def test_figures_go_to_whoever_watches(store: MemoryStore, alice: Principal) -> None:
+    """With OpenTelemetry set up, each answer is counted by method, route and status."""
+    reader = InMemoryMetricReader()
+    watch = meter(MeterProvider(metric_readers=[reader]))
+    app = create_app(store, authenticate=lambda _: alice, watchers=[watch])
+    with TestClient(app) as http:
+        http.get(PATH)
+        http.get(f"{PATH}/x")
+    found = json.loads(reader.get_metrics_data().to_json())
+    scopes = found["resource_metrics"][0]["scope_metrics"]
+    (ours,) = [each for each in scopes if each["scope"]["name"] == "memories_sdk.server"]
+    (figure,) = ours["metrics"]
+    assert figure["name"] == "http.server.request.duration"
+    points = [point["attributes"] for point in figure["data"]["data_points"]]
+    assert [(it["http.route"], it["http.response.status_code"]) for it in points] == [
+        (PATH, 200),
+        (f"{PATH}/{{id}}", 404),
+    ]
