@@ -73,6 +73,9 @@ def searched(call: Call) -> Answer:
 def recalled(call: Call) -> Answer:
     """Choose the memories to put before an agent with a prompt."""
     given = call.given
+    for name in ("limit", "max_chars", "max_chars_each"):
+        if type(given.get(name)) is float:
+            raise InvalidInput(f"{name} must be a whole number.", field=name, suggestion="")
     recall = call.scope.relevant_for_prompt(
         given.get("prompt", ""),
         given.get("limit", 8),
