@@ -101,8 +101,12 @@ SENT: Final = """
   const send = WebSocket.prototype.send;
   window.moves = 0;
   WebSocket.prototype.send = function (data) {
-    const text = typeof data === "string" ? data : new TextDecoder().decode(data);
-    if (/"verb": ?"move"/.test(text)) window.moves += 1;
+    try {
+      const text = typeof data === "string" ? data : new TextDecoder().decode(data);
+      if (/"verb": ?"move"/.test(text)) window.moves += 1;
+    } catch {
+      window.moves = NaN; // counting must not keep a message back
+    }
     return send.call(this, data);
   };
 }
@@ -127,8 +131,11 @@ def main() -> None:
             lab.server(Path(home)) as running,
             lab.chromium() as browser,
         ):
-            figures += paints(browser, running)
-            figures += together(browser, running)
+            for part in (paints, together):
+                try:
+                    figures += part(browser, running)
+                except lab.TooLate as late:  # what was measured before is printed all the same
+                    figures.append(Figure(part.__name__, "", f"{late}".split("\n")[0], met=False))
     else:
         print(f"No browser at {lab.CHROMIUM}: only sizes are measured.\n")
     print("| panel | aim | found | |\n|---|--:|--:|---|")
@@ -201,7 +208,7 @@ def used(book: lab.Book) -> list[Figure]:
     page.keyboard.press("Home")
     for _ in range(3):
         page.keyboard.press("Alt+ArrowDown")
-    page.get_by_text("m00000 moved to position 4").wait_for(state="attached")
+    page.wait_for_function("() => window.moves > 0 || Number.isNaN(window.moves)")
     sent = [str(page.evaluate("window.moves")), book.says(4)]
     worst = keys[int(len(keys) * 0.95)]
     return [
