@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.fuzz import filled, fuzz
+from bench.queries import filled, fuzz
 
 from memories_sdk import MemoryStore, Principal, Scope
 
@@ -144,6 +144,6 @@ def test_a_tag_is_found_as_its_author_wrote_it(shelf: Scope) -> None:
 def test_random_queries_have_no_syntax(store: MemoryStore, fillers: int) -> None:
     """Any text can be asked, on small and on indexed shelves, and signs change nothing.
 
-    `python -m bench.fuzz` asks a hundred thousand.
+    `python -m bench.queries` asks a hundred thousand.
     """
     assert fuzz(filled(store, fillers), 300, seed=7) > 100

@@ -225,6 +225,8 @@ def test_filters_come_before_the_limit(shelf):
         {"limit": -1},
         {"limit": 501},
         {"limit": True},
+        {"limit": 1.5},
+        {"max_chars": 100.5},
         {"max_chars": -1},
         {"min_relevance": 1.5},
         {"max_chars_each": 0},

@@ -360,11 +360,11 @@ class ScopeReader:
         Raises:
             InvalidInput: A number is out of range.
         """
-        _check_number(limit, "limit", 0, MAX_PAGE)
-        _check_number(max_chars, "max_chars", 0, MAX_CHARS)
+        _check_whole(limit, "limit", 0, MAX_PAGE)
+        _check_whole(max_chars, "max_chars", 0, MAX_CHARS)
         _check_number(min_relevance, "min_relevance", 0, 1)
         if max_chars_each is not None:
-            _check_number(max_chars_each, "max_chars_each", 1, MAX_CHARS)
+            _check_whole(max_chars_each, "max_chars_each", 1, MAX_CHARS)
         wanted = self._filter(type, tags)
         with self._searching() as found:
             if not found.shelf.enabled:
@@ -569,6 +569,21 @@ def _check_number(value: float, field: str, least: int, most: int) -> None:
     if type(value) not in {int, float} or not least <= value <= most:
         raise InvalidInput(
             f"{field} must lie between {least} and {most:,}.",
+            field=field,
+            suggestion="Leave it out for the default.",
+        )
+
+
+def _check_whole(value: int, field: str, least: int, most: int) -> None:
+    """Refuse what is no whole number from `least` to `most`.
+
+    Raises:
+        InvalidInput: It is none.
+    """
+    _check_number(value, field, least, most)
+    if type(value) is not int:
+        raise InvalidInput(
+            f"{field} must be a whole number.",
             field=field,
             suggestion="Leave it out for the default.",
         )
