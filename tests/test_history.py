@@ -95,7 +95,7 @@ def test_a_revision_says_who_when_what_and_what_was_before(
 ) -> None:
     """An edit by hand does not rewrite who wrote the memory first, and from where."""
     by_agent = store.scope(acting_as=alice, actor="agent:g", source="run 12")
-    memory = by_agent.create("n", "plan", "1", tags=["t"])
+    memory = by_agent.create("n", "plan", "One", tags=["t"])
     clock.go_on(minutes=1)
     store.scope(acting_as=alice).update(memory.id, content="2", tags=[], summary="Two")
     second, first = by_agent.history("n", "plan")
@@ -104,9 +104,9 @@ def test_a_revision_says_who_when_what_and_what_was_before(
     assert (second.actor, second.source, second.action) == ("user:alice", None, "update")
     assert (second.at, second.version) == (START + timedelta(minutes=1), 2)
     assert second.before == {
-        "content": "1",
+        "content": "One",
         "tags": ("t",),
-        "summary": "1",
+        "summary": "One",
         "summary_derived": True,
     }
     assert second.memory_id == memory.id

@@ -123,8 +123,8 @@ def writes(verb: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
     """Mark a verb that writes: on a scope with a key, it is carried out once."""
     signature = inspect.signature(verb)
 
-    @wraps(verb)
     @persistent
+    @wraps(verb)
     def kept(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if self._once_key is None:
             return verb(self, *args, **kwargs)

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from threading import Event
 from typing import Final, NamedTuple, NoReturn
 
 from uuid6 import UUID
@@ -404,8 +404,10 @@ class ScopeReader:
         if since is None:
             last = self.history(limit=1)
             since = last[0].seq if last else 0
-        bell = partial(self._setting.database.tell, self.key)
-        return Watch(lambda seq: self.changes(since=seq), since, pause, bell)
+        return Watch(lambda seq: self.changes(since=seq), since, pause, self._tell)
+
+    def _tell(self, event: Event) -> bool:
+        return self._setting.database.tell(self.key, event)
 
     def inspect(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from threading import Event
 from typing import Any, Final, NoReturn
 
 from uuid6 import UUID
@@ -145,6 +146,9 @@ class RemoteReader(ScopeReader):
 
     def changes(self, *, since: int = 0, limit: int = MAX_PAGE) -> History:
         return wire.history_from(self._ask("GET", "/changes", {"since": since, "limit": limit}))
+
+    def _tell(self, event: Event) -> bool:
+        return False
 
     def inspect(
         self,
