@@ -50,6 +50,7 @@ class Places:
         driver = "postgresql+psycopg" if self.postgresql else "mysql+pymysql"
         plain = f"{driver}://{url.partition('://')[2]}"
         self.engine = create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=1)
+        self.prefix = f"memories_{os.getpid()}_"
         self.made: list[str] = []
         self.taken: dict[str, str] = {}
 
@@ -64,12 +65,13 @@ class Places:
         if name not in self.taken:
             place = len(self.taken)
             if place == len(self.made):
-                self.made.append(f"memories_{os.getpid()}_{place}")
+                self.made.append(f"{self.prefix}{place}")
                 kind = "SCHEMA" if self.postgresql else "DATABASE"
                 self.run(f"CREATE {kind} {self.made[place]}")
             self.taken[name] = self.made[place]
         if self.postgresql:
-            return f"{self.url}?options=-csearch_path%3D{self.taken[name]}"
+            place = self.taken[name]
+            return f"{self.url}?application_name={place}&options=-csearch_path%3D{place}"
         return f"{self.url.rpartition('/')[0]}/{self.taken[name]}"
 
     def empty(self) -> None:

@@ -99,6 +99,7 @@ def test_a_process_whose_clock_is_behind_writes_behind(tmp_path: Path) -> None:
     assert made[1].id < made[0].id
 
 
+@pytest.mark.engines("sqlite-file", "sqlite-memory")
 @pytest.mark.parametrize(
     ("statement", "index"),
     [("DELETED", "ix_memory_revisions_endings"), ("LAST_NAMED", "ix_memory_revisions_named")],

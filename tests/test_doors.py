@@ -36,6 +36,7 @@ from memories_sdk.widgets import MemoryPanel
 
 HTTP = [route for routes in (SPORA, BESIDE, FURTHER) for route in routes]
 WAISTED = {
+    "agent": "takes the tools of somebody",
     "cli": "opens a shelf of its own user by name, and calls its verbs",
     "importers": "take a shelf that is open already",
     "integrations": "take the tools of somebody",

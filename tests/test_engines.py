@@ -185,17 +185,18 @@ def cut_inside(transaction, places):
 
 
 def cut(places) -> None:
-    """End every connection to the server but that of the tests themselves."""
+    """End every connection of the stores of this process: other tests may run beside it."""
+    stores = f"{places.prefix}%%"
     if places.postgresql:
         places.run(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"  # noqa: S608 -- a name of ours
+            f" WHERE application_name LIKE '{stores}'"
         )
         return
     with places.engine.connect() as connection:
         rows = connection.exec_driver_sql(
-            "SELECT id FROM information_schema.processlist"
-            " WHERE user = 'memories' AND id <> CONNECTION_ID()"
+            "SELECT id FROM information_schema.processlist"  # noqa: S608 -- a name of ours
+            f" WHERE db LIKE '{stores}'"
         ).fetchall()
     for (number,) in rows:
         places.run(f"KILL {number}")

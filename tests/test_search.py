@@ -299,7 +299,7 @@ def test_erased_shelf_leaves_no_word(store, alice, monkeypatch, engine):
         searcher.word_index.erase(connection, shelf.key)
         entries = "search_counts" if engine.startswith("sqlite") else "search_entries"
         left = connection.execute(f"SELECT term FROM {entries}").fetchall()  # noqa: S608
-    assert left == []
+    assert not left
     assert shelf.search("sesame").total == 1
 
 

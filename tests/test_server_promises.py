@@ -319,6 +319,7 @@ def test_a_token_never_travels_in_an_address(store: MemoryStore, http: TestClien
         assert http.get(PATH, params={name: secret}).status_code == 401
 
 
+@pytest.mark.engines("sqlite-file", "sqlite-memory")
 def test_time_does_not_tell_a_foreign_id_from_a_missing_one(
     store: MemoryStore, http: TestClient
 ) -> None:

@@ -270,6 +270,7 @@ def test_an_export_is_whole_or_not_there(shelf: Scope, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.engines("sqlite-file")
 def test_ten_thousand_records_come_back_to_the_byte(make_store: MakeStore, tmp_path: Path) -> None:
     """Bodies, names, tags and times of every sort, out, in, and out again."""
     source = random.Random(4711)  # noqa: S311 - the same records in every run
