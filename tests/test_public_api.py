@@ -17,7 +17,17 @@ from pathlib import Path
 import pytest
 
 import memories_sdk
-from memories_sdk import Agent, Memory, MemoryStore, Principal, Scope, ToolResult, Vocabulary
+from memories_sdk import (
+    Agent,
+    Memory,
+    MemoryReader,
+    MemoryStore,
+    MemoryWriter,
+    Principal,
+    Scope,
+    ToolResult,
+    Vocabulary,
+)
 from memories_sdk.approvals import Approvals
 from memories_sdk.attachments import Attachment, AttachmentHead
 from memories_sdk.editor_drafts import EditorDraft
@@ -65,7 +75,12 @@ def described(name: str, value: object) -> list[str]:
         return [f"{name}: {type(value).__name__}"]
     bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
     lines = [f"class {name}({bases})" if bases else f"class {name}"]
-    if "__init__" in vars(value) and (dataclasses.is_dataclass(value) or value not in HANDED_OUT):
+    protocol = vars(value).get("_is_protocol")  # it has an `__init__` that is not ours
+    if (
+        not protocol
+        and "__init__" in vars(value)
+        and (dataclasses.is_dataclass(value) or value not in HANDED_OUT)
+    ):
         lines.append(f"    __init__{signature(value.__init__)}")
     for member, found in members(value).items():
         if isinstance(found, property):
@@ -277,6 +292,23 @@ def test_scope_and_memory_are_what_the_docstrings_say(store: MemoryStore, alice:
     assert isinstance(shelf.list(), Page)
     assert isinstance(shelf.history(), History)
     assert isinstance(shelf.read_only(), ScopeReader)
+
+
+@pytest.mark.parametrize(("side", "shelf"), [(MemoryReader, ScopeReader), (MemoryWriter, Scope)])
+def test_a_side_has_the_verbs_of_the_shelf(side: type, shelf: type) -> None:
+    """Names, signatures and defaults of a protocol are those of the class it stands for."""
+    of_shelf, of_side = members(shelf), members(side)
+    assert of_side.keys() <= of_shelf.keys()
+    assert "get" in of_side or "save" in of_side
+    for name, value in of_side.items():
+        ours, theirs = (getattr(it, "fget", it) for it in (value, of_shelf[name]))
+        assert signature(ours) == signature(theirs), name
+
+
+def test_the_reading_side_is_whole_and_the_writing_side_apart() -> None:
+    """A new verb that reads belongs to `MemoryReader`; no verb stands on both sides."""
+    assert members(MemoryReader).keys() == members(ScopeReader).keys()
+    assert not members(MemoryReader).keys() & members(MemoryWriter).keys()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from memories_sdk.memory import (
 from memories_sdk.principals import Agent, Principal
 from memories_sdk.quota import Quota
 from memories_sdk.scope import Scope
+from memories_sdk.sides import MemoryReader, MemoryWriter
 from memories_sdk.store import MemoryStore
 from memories_sdk.tools import MemoryTools, ToolResult
 
@@ -43,8 +44,10 @@ __all__ = [
     "MemoriesError",
     "Memory",
     "MemoryHead",
+    "MemoryReader",
     "MemoryStore",
     "MemoryTools",
+    "MemoryWriter",
     "NotFound",
     "Principal",
     "Quota",

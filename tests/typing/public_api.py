@@ -19,8 +19,10 @@ from memories_sdk import (
     MemoriesError,
     Memory,
     MemoryHead,
+    MemoryReader,
     MemoryStore,
     MemoryTools,
+    MemoryWriter,
     Principal,
     Scope,
     ToolResult,
@@ -146,6 +148,18 @@ def reading(shelf: ScopeReader, id: UUID) -> None:
     assert_type((shelf.key, shelf.kind), tuple[str, ScopeKind])
     assert_type((shelf.caller, shelf.principal), tuple[Principal, Principal])
     assert_type(shelf.agent, Agent | None)
+
+
+def injecting(shelf: Scope, reader: ScopeReader, id: UUID) -> None:
+    """Check that a shelf is both sides, and that each side has the verbs of that side alone."""
+    reading: MemoryReader = shelf
+    assert_type(reading.get("n", "plan"), Memory)
+    reading.save("n", "plan", "x")  # type: ignore[attr-defined]
+    reading = reader
+    writing: MemoryWriter = shelf
+    assert_type(writing.save("n", "plan", "x"), Saved)
+    writing.get_by_id(id)  # type: ignore[attr-defined]
+    writing = reader  # type: ignore[assignment]
 
 
 def searching(shelf: ScopeReader) -> None:
