@@ -110,16 +110,18 @@ def test_pydantic_ai_calls_the_tools_and_asks_a_person(tools: MemoryTools, shelf
         toolsets=[MemoryToolset(tools)],
         output_type=[str, DeferredToolRequests],
     )
-    first = agent.run_sync("Go.")
+    first = asyncio.run(agent.run("Go."))
     assert isinstance(first.output, DeferredToolRequests)
     assert any("is not one of" in str(getattr(it, "content", "")) for it in heard)
     (waiting,) = first.output.approvals
     card = first.output.metadata[waiting.tool_call_id]
     assert card["description"] == "Memory delete: n (plan)"
     assert shelf.list().total == 1
-    second = agent.run_sync(
-        message_history=first.all_messages(),
-        deferred_tool_results=DeferredToolResults(approvals={waiting.tool_call_id: True}),
+    second = asyncio.run(
+        agent.run(
+            message_history=first.all_messages(),
+            deferred_tool_results=DeferredToolResults(approvals={waiting.tool_call_id: True}),
+        )
     )
     assert second.output == "Done."
     assert shelf.list().total == 0
