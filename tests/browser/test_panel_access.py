@@ -123,6 +123,9 @@ def past_and_conflict(page):
 
 def many_and_none(page):
     """Lead the panel through selections, groups and emptiness, and name each scene."""
+    # The list takes in what was saved just now; a choice made meanwhile would be let go.
+    page.locator("[role=option]", has_text="freeze shipx").wait_for()
+    page.wait_for_timeout(2_000)
     page.get_by_role("option", name="style").click(modifiers=["Control"])
     page.get_by_role("toolbar", name="Selected memories").wait_for()
     page.get_by_role("button", name="Group by type").click()

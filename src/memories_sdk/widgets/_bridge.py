@@ -23,14 +23,13 @@ from typing import ClassVar, Final, TypeVar
 
 import anywidget
 
-from memories_sdk.markdown import SafeHtml, render_safe
+from memories_sdk.markdown import SafeHtml
 from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
 
 STATIC: Final = Path(__file__).parent / "static"
 ASSETS: Final = ("ui.js", "codemirror.js")
 """What the shell in the page fetches, once a page."""
 
-NO_HTML: Final = render_safe("")
 
 _log = logging.getLogger("memories_sdk.widgets")
 _Method = TypeVar("_Method", bound=Callable[..., object])
@@ -121,8 +120,11 @@ class Bridge(anywidget.AnyWidget):
                 ok = self._asked(name)(self, message.get("args"), buffers)
             if isinstance(ok, Binary):
                 return {"ok": ok.ok, "content": ok.content}
-            if isinstance(ok, dict) and not isinstance(ok.get("html", NO_HTML), SafeHtml):
-                raise TypeError("html that was not rendered by render_safe")
+            if isinstance(ok, dict) and "html" in ok:
+                if not isinstance(ok["html"], SafeHtml):
+                    raise TypeError("html that was not rendered by render_safe")
+                # Some hosts send a kind of text of its own as an empty object.
+                ok = ok | {"html": str(ok["html"])}
             json.dumps(ok, allow_nan=False)  # an answer that cannot be sent is no answer
         except MemoriesError as refusal:
             return _error(refusal.code, refusal.message, refusal.suggestion)
