@@ -38,9 +38,7 @@ class Page:
         """Return the code of the refusal."""
         return self.answer(verb, buffers, **args)["error"]["code"]
 
-    def answer(
-        self, verb: str, buffers: list[bytes] = (), **args: object
-    ) -> dict[str, object]:
+    def answer(self, verb: str, buffers: list[bytes] = (), **args: object) -> dict[str, object]:
         """Return the answer whatever it is; it has passed through JSON, as on a wire."""
         self.widget._handle_custom_msg(
             json.loads(json.dumps({"id": "1", "verb": verb, "args": args})),
