@@ -134,7 +134,7 @@ def test_modules_go_by_digest(answers) -> None:
 
 
 def test_only_safe_html_goes_to_the_page_as_html(caplog: pytest.LogCaptureFixture) -> None:
-    """Text that nobody rendered is no answer, whatever it looks like; no trait holds HTML at all."""
+    """Text that nobody rendered is no answer, however it looks; no trait holds HTML at all."""
     widget = Answering()
     safe = widget._answer({"verb": "render", "args": {"safe": True}}, [])
     assert type(safe["ok"]["html"]) is str  # as every host sends it alike

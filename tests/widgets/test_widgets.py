@@ -252,7 +252,7 @@ def test_files_become_memories_and_a_folder_names_their_type(page, shelf) -> Non
     assert page.refused("take_in", files=[{"path": 1, "text": ""}], type="context") == "invalid"
 
 
-def test_a_picture_is_attached_shown_and_fetched(page, store, shelf, bob) -> None:
+def test_a_picture_is_attached_shown_and_fetched(page, store, bob) -> None:
     """The preview names a stand-in for each picture of the shelf, and for no other."""
     made = page.ask("attach", buffers=[PNG], name="plot [1]")
     assert made["markdown"] == rf"![plot \[1\]](attachment:{made['id']})"

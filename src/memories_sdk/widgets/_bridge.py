@@ -23,8 +23,8 @@ from typing import ClassVar, Final, TypeVar
 
 import anywidget
 
-from memories_sdk.markdown import SafeHtml
 from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
+from memories_sdk.markdown import SafeHtml
 
 STATIC: Final = Path(__file__).parent / "static"
 ASSETS: Final = ("ui.js", "codemirror.js")
@@ -121,10 +121,7 @@ class Bridge(anywidget.AnyWidget):
             if isinstance(ok, Binary):
                 return {"ok": ok.ok, "content": ok.content}
             if isinstance(ok, dict) and "html" in ok:
-                if not isinstance(ok["html"], SafeHtml):
-                    raise TypeError("html that was not rendered by render_safe")
-                # Some hosts send a kind of text of its own as an empty object.
-                ok = ok | {"html": str(ok["html"])}
+                ok = ok | {"html": _plain(ok["html"])}
             json.dumps(ok, allow_nan=False)  # an answer that cannot be sent is no answer
         except MemoriesError as refusal:
             return _error(refusal.code, refusal.message, refusal.suggestion)
@@ -189,6 +186,17 @@ def _fits(value: object, hint: object) -> bool:
 @cache
 def _digest(name: str) -> str:
     return f"{name}:{hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:16]}"
+
+
+def _plain(html: object) -> str:
+    """Return rendered text as a plain one: some hosts send a kind of its own as an empty object.
+
+    Raises:
+        TypeError: `render_safe` did not make it.
+    """
+    if not isinstance(html, SafeHtml):
+        raise TypeError("html that was not rendered by render_safe")
+    return str(html)
 
 
 def _error(code: str, message: str, suggestion: str) -> dict[str, object]:

@@ -10,9 +10,9 @@ import traitlets
 from uuid6 import UUID
 
 from memories_sdk.errors import InvalidInput, MemoriesError
-from memories_sdk.search.hits import Hit
 from memories_sdk.memory import MemoryHead
 from memories_sdk.scope import Scope
+from memories_sdk.search.hits import Hit
 from memories_sdk.widgets._bridge import verb
 from memories_sdk.widgets._place import Placed, revision_of
 
