@@ -360,11 +360,8 @@ class ScopeReader:
         Raises:
             InvalidInput: A number is out of range.
         """
-        _check_whole(limit, "limit", 0, MAX_PAGE)
-        _check_whole(max_chars, "max_chars", 0, MAX_CHARS)
+        _check_budget(limit, max_chars, max_chars_each)
         _check_number(min_relevance, "min_relevance", 0, 1)
-        if max_chars_each is not None:
-            _check_whole(max_chars_each, "max_chars_each", 1, MAX_CHARS)
         wanted = self._filter(type, tags)
         with self._searching() as found:
             if not found.shelf.enabled:
@@ -574,6 +571,13 @@ def _check_number(value: float, field: str, least: int, most: int) -> None:
             field=field,
             suggestion="Leave it out for the default.",
         )
+
+
+def _check_budget(limit: int, chars: int, each: int | None) -> None:
+    _check_whole(limit, "limit", 0, MAX_PAGE)
+    _check_whole(chars, "max_chars", 0, MAX_CHARS)
+    if each is not None:
+        _check_whole(each, "max_chars_each", 1, MAX_CHARS)
 
 
 def _check_whole(value: int, field: str, least: int, most: int) -> None:

@@ -62,7 +62,20 @@ def create_app(
     bounds = limits or Limits()
     gate = Gate(store, authenticate, failures=bounds.failures, rate=bounds.rate)
     service = Service(store, gate, bounds)
-    app = FastAPI(
+    app = _bare()
+    # A literal path comes before the one with an id in its place.
+    facts = Facts(site).routes()
+    sessions = Sessions(gate, secure=secure_cookie).routes()
+    for route in (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts):
+        _add(app, service, route)
+    health.add(app, store)
+    describe(app)
+    app.add_middleware(Frame, hosts=hosts, watchers=watchers)
+    return app
+
+
+def _bare() -> FastAPI:
+    return FastAPI(
         title="memories-sdk",
         version=version("memories-sdk"),
         summary="Memories that agents and people keep together.",
@@ -71,24 +84,19 @@ def create_app(
         redirect_slashes=False,
         exception_handlers={HTTPException: not_found},
     )
-    # A literal path comes before the one with an id in its place.
-    facts = Facts(site).routes()
-    sessions = Sessions(gate, secure=secure_cookie).routes()
-    for route in (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts):
-        app.add_api_route(
-            route.family.prefix + route.path,
-            _endpoint(service, route),
-            methods=[route.method],
-            response_class=Response,
-            status_code=route.status,
-            openapi_extra=operation(route),
-            summary=route.summary,
-            operation_id=_operation_id(route),
-        )
-    health.add(app, store)
-    describe(app)
-    app.add_middleware(Frame, hosts=hosts, watchers=watchers)
-    return app
+
+
+def _add(app: FastAPI, service: Service, route: Route) -> None:
+    app.add_api_route(
+        route.family.prefix + route.path,
+        _endpoint(service, route),
+        methods=[route.method],
+        response_class=Response,
+        status_code=route.status,
+        openapi_extra=operation(route),
+        summary=route.summary,
+        operation_id=_operation_id(route),
+    )
 
 
 def _endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:

@@ -9,8 +9,8 @@ from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.principals import scope_key
 from memories_sdk.results import Approval
 from memories_sdk.server import description as say
-from memories_sdk.server.calls import Call
-from memories_sdk.server.replies import Answer, Refused, data
+from memories_sdk.server.calls import Call, check_texts
+from memories_sdk.server.replies import Answer, data
 from memories_sdk.server.routes import SPORA, Route
 from memories_sdk.server.spora import SHELVES, one
 from memories_sdk.wire import approval_json, draft_json, picture_json
@@ -56,7 +56,7 @@ def draft_kept(call: Call) -> Answer:
     given = call.given
     texts = {name: given.get(name, "") for name in ("name", "content", "summary")}
     tags = given.get("tags", [])
-    _check_texts(texts, tags)
+    check_texts(texts, tags)
     kept = call.scope.keep_draft(
         call.id,
         type=given.get("type", ""),
@@ -127,13 +127,6 @@ def _reached(call: Call, approval: Approval) -> bool:
         return True
     owned = {scope_key(agent_id=each.id) for each in call.store.agents.owned_by(only)}
     return approval.shelf in owned | {scope_key(principal_id=only.id)}
-
-
-def _check_texts(texts: dict[str, object], tags: object) -> None:
-    if not all(isinstance(each, str) for each in texts.values()):
-        raise Refused(422, "VALIDATION_ERROR", "name, content and summary must be text.")
-    if not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
-        raise Refused(422, "VALIDATION_ERROR", "tags must be a list of texts.")
 
 
 _MADE: Final = ("CONFLICT", "QUOTA_EXCEEDED")

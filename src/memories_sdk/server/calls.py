@@ -329,3 +329,16 @@ def _integer(text: str) -> int:
 def _constant(name: str) -> object:
     msg = f"{name} is not JSON"
     raise ValueError(msg)
+
+
+def check_texts(texts: Mapping[str, object], tags: object) -> None:
+    """Refuse fields of a body that are no text, and tags that are no list of texts.
+
+    Raises:
+        InvalidInput: One is not; names the field.
+    """
+    for field, value in texts.items():
+        if not isinstance(value, str):
+            raise InvalidInput(f"{field} must be text.", field=field, suggestion="Send a string.")
+    if not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
+        raise InvalidInput("tags must be a list of texts.", field="tags", suggestion="")

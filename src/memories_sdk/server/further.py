@@ -8,7 +8,7 @@ from typing import Final
 from memories_sdk.errors import InvalidInput
 from memories_sdk.reader import MIN_RELEVANCE
 from memories_sdk.server import description as say
-from memories_sdk.server.calls import Call
+from memories_sdk.server.calls import Call, check_texts
 from memories_sdk.server.replies import Answer, data
 from memories_sdk.server.routes import SPORA, Route
 from memories_sdk.server.spora import SHELVES, one
@@ -93,7 +93,7 @@ def inspected(call: Call) -> Answer:
     given = call.given
     texts = {name: given.get(name, "") for name in ("name", "content", "summary")}
     tags = given.get("tags", [])
-    _check_texts(texts, tags)
+    check_texts(texts, tags)
     found = call.scope.inspect(given.get("type", ""), **texts, tags=tags)
     return data({"concerns": [concern_json(each) for each in found]})
 
@@ -160,7 +160,7 @@ def undone(call: Call) -> Answer:
 def redacted(call: Call) -> Answer:
     """Blot out a text in the shelf and in all of its history."""
     text = call.given.get("text", "")
-    _check_texts({"text": text}, [])
+    check_texts({"text": text}, [])
     return data({"found": call.scope.redact(text)})
 
 
@@ -188,14 +188,6 @@ def state(call: Call) -> Answer:
 
 def _tags(call: Call) -> tuple[str, ...]:
     return tuple(filter(None, call.request.query_params.getlist("tags")))
-
-
-def _check_texts(texts: dict[str, object], tags: object) -> None:
-    for field, value in texts.items():
-        if not isinstance(value, str):
-            raise InvalidInput(f"{field} must be text.", field=field, suggestion="Send a string.")
-    if not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
-        raise InvalidInput("tags must be a list of texts.", field="tags", suggestion="")
 
 
 _PAGE: Final = ("limit", "cursor", "vocabularies")
