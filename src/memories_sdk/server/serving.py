@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Final
 
@@ -51,19 +52,34 @@ def serve(
             "HTTP: tokens and memories can be read on the way. Put a proxy with HTTPS in front."
         )
         sys.stderr.write(f"{'!' * 80}\n{warning}\n{'!' * 80}\n")
-    if not logger.handlers:
-        logger.addHandler(logging.StreamHandler())
-        logger.setLevel(logging.INFO)
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        access_log=False,  # it would name ids and queries; the frame's own line does not
-        server_header=False,
-        lifespan="off",
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=FAREWELL,
-    )
+    with _said_aloud():
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            access_log=False,  # it would name ids and queries; the frame's own line does not
+            server_header=False,
+            lifespan="off",
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=FAREWELL,
+        )
+
+
+@contextmanager
+def _said_aloud() -> Iterator[None]:
+    """Print the server's lines while it runs, unless the host has given its log a place."""
+    if logger.handlers:
+        yield
+        return
+    printed, level = logging.StreamHandler(), logger.level
+    logger.addHandler(printed)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        # Left behind, it would write for a later server too, and to a stream that may be closed.
+        logger.removeHandler(printed)
+        logger.setLevel(level)
 
 
 def _is_loopback(host: str) -> bool:
