@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from memories_sdk import DOCUMENTS, MemoryStore
+from memories_sdk.fields import byte_size, derived_summary
 from memories_sdk.ids import Uuid7
-from memories_sdk.memory import byte_size, derived_summary
 
 PER_SHELF: Final = 50
 LONG_SHELVES: Final = (100, 1_000)

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from memories_sdk import Edit, MemoriesError, MemoryStore, MemoryTools
+from memories_sdk.edits import apply_edits
 from memories_sdk.importers import markdown_folder
 from memories_sdk.markdown import MAX_HTML, render_safe
-from memories_sdk.memory import apply_edits
 
 LONGEST = 1.0  # seconds of CPU for one input
 ROUND = 200  # inputs between two looks at the clock

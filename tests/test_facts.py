@@ -20,7 +20,8 @@ from memories_sdk.facts import (
     readable_key,
     readable_tags,
 )
-from memories_sdk.memory import FACTS, LONGEST_SPELLED
+from memories_sdk.fields import LONGEST_SPELLED
+from memories_sdk.memory import FACTS
 from memories_sdk.reader import Recent
 
 if TYPE_CHECKING:

@@ -24,15 +24,9 @@ from memories_sdk import (
     NotFound,
     Scope,
 )
+from memories_sdk.edits import COUNTED_MATCHES, apply_edits
 from memories_sdk.errors import AnchorNotFound, AnchorNotUnique
-from memories_sdk.history import Revision, rewind
-from memories_sdk.memory import (
-    COUNTED_MATCHES,
-    DERIVED_SUMMARY,
-    MAX_ORDER,
-    MAX_TAG,
-    MAX_TAGS,
-    apply_edits,
+from memories_sdk.fields import (
     byte_size,
     derived_summary,
     normal_content,
@@ -40,6 +34,8 @@ from memories_sdk.memory import (
     normal_summary,
     normal_tags,
 )
+from memories_sdk.history import Revision, rewind
+from memories_sdk.memory import DERIVED_SUMMARY, MAX_ORDER, MAX_TAG, MAX_TAGS
 from memories_sdk.principals import Principal, may_control, may_see, scope_key, spora_key
 from memories_sdk.reader import _cursor, _place
 from memories_sdk.rows import from_time, to_time

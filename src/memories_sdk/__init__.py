@@ -4,6 +4,7 @@ Start with `MemoryStore`; reach memories through `store.scope(acting_as=…)`; g
 `MemoryTools`; curate by hand with `memories_sdk.widgets.MemoryPanel`.
 """
 
+from memories_sdk.edits import Edit
 from memories_sdk.errors import (
     AccessDenied,
     Conflict,
@@ -13,15 +14,7 @@ from memories_sdk.errors import (
     NotFound,
     StorageError,
 )
-from memories_sdk.memory import (
-    DERIVED,
-    DOCUMENTS,
-    FACTS,
-    Edit,
-    Memory,
-    MemoryHead,
-    Vocabulary,
-)
+from memories_sdk.memory import DERIVED, DOCUMENTS, FACTS, Memory, MemoryHead, Vocabulary
 from memories_sdk.principals import Agent, Principal
 from memories_sdk.quota import Quota
 from memories_sdk.scope import Scope

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from memories_sdk.edits import Edit
 from memories_sdk.errors import InvalidInput
-from memories_sdk.memory import Edit
 
 MAX_DEPTH: Final = 20
 MAX_JSON: Final = 8 << 20

@@ -15,8 +15,8 @@ from memories_sdk.attachments import (
 )
 from memories_sdk.editor_drafts import EditorDraft, checked_fields, checked_key
 from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.fields import checked_type, checked_version, normal_label
 from memories_sdk.hooks import Write
-from memories_sdk.memory import checked_type, checked_version, normal_label
 from memories_sdk.once import Once, writes
 from memories_sdk.quota import check_quota
 from memories_sdk.reader import parsed_id

@@ -12,7 +12,8 @@ from typing import Final
 from memories_sdk.arguments import Arguments
 from memories_sdk.difference import difference
 from memories_sdk.errors import InvalidInput
-from memories_sdk.memory import DOCUMENTS, UNSET, Memory, checked_type, normal_name
+from memories_sdk.fields import checked_type, normal_name
+from memories_sdk.memory import DOCUMENTS, UNSET, Memory
 from memories_sdk.principals import ScopeKind
 from memories_sdk.reader import MAX_PAGE
 from memories_sdk.results import MAX_TEXT, Answer, Card, one_line, place

@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memories_sdk.errors import InvalidInput
-from memories_sdk.memory import (
-    UNSET,
-    Derived,
-    Memory,
-    Unset,
-    Vocabulary,
+from memories_sdk.fields import (
     byte_size,
     checked_order,
     checked_time,
@@ -22,6 +17,7 @@ from memories_sdk.memory import (
     normal_summary,
     normal_tags,
 )
+from memories_sdk.memory import UNSET, Derived, Memory, Unset, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 from uuid6 import UUID
 
 from memories_sdk.errors import InvalidInput, TooLong
-from memories_sdk.memory import byte_size
+from memories_sdk.fields import byte_size
 
 MAX_DRAFT: Final = 4 * 1024 * 1024
 """Most bytes of one draft, well over the largest body: also a text that is too long is kept."""

@@ -24,7 +24,8 @@ from memories_sdk.errors import (
     WriteRefused,
 )
 from memories_sdk.facts import cleaned_query, cleaned_text, cleaned_type, listed
-from memories_sdk.memory import FACTS, UNSET, Memory, Saved, checked_type, normal_name
+from memories_sdk.fields import checked_type, normal_name
+from memories_sdk.memory import FACTS, UNSET, Memory, Saved
 from memories_sdk.policy import Wish
 from memories_sdk.results import MAX_TEXT, Answer, Card, place
 from memories_sdk.schemas import Definition

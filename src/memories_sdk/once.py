@@ -19,9 +19,11 @@ from memories_sdk import statements as sql
 from memories_sdk import timeline
 from memories_sdk.attachments import AttachmentHead
 from memories_sdk.database import Connection
+from memories_sdk.edits import Edit
 from memories_sdk.errors import Conflict, KeyReused, NameTaken
+from memories_sdk.fields import normal_label
 from memories_sdk.history import History
-from memories_sdk.memory import Edit, Memory, Saved, normal_label
+from memories_sdk.memory import Memory, Saved
 from memories_sdk.principals import Agent, denied, scope_key
 from memories_sdk.reader import ScopeReader, missing_agent
 from memories_sdk.rows import keyed

@@ -11,16 +11,9 @@ from uuid6 import UUID
 
 from memories_sdk.draft import Draft
 from memories_sdk.errors import InvalidInput, MemoriesError
+from memories_sdk.fields import checked_type, checked_version, normal_label, normal_name
 from memories_sdk.history import ENDINGS, Action, Revision
-from memories_sdk.memory import (
-    UNSET,
-    Memory,
-    Vocabulary,
-    checked_type,
-    checked_version,
-    normal_label,
-    normal_name,
-)
+from memories_sdk.memory import UNSET, Memory, Vocabulary
 
 Policy = Literal["skip", "overwrite", "rename", "fail"]
 """What to do where a memory of that name and type is there and is another one."""

@@ -18,20 +18,12 @@ from memories_sdk import statements as sql
 from memories_sdk.database import Connection
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.facts import folded
+from memories_sdk.fields import checked_order, checked_type, normal_name, normal_tags
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Write
 from memories_sdk.keys import check_current
-from memories_sdk.memory import (
-    Memory,
-    MemoryHead,
-    Page,
-    Vocabulary,
-    checked_order,
-    checked_type,
-    normal_name,
-    normal_tags,
-)
+from memories_sdk.memory import Memory, MemoryHead, Page, Vocabulary
 from memories_sdk.principals import Agent, Principal, ScopeKind, denied, scope_key
 from memories_sdk.rows import from_time
 from memories_sdk.search.filtering import Filter

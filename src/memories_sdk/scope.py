@@ -13,16 +13,9 @@ from uuid6 import UUID
 from memories_sdk import adoption, timeline, transfers
 from memories_sdk.desk import Desk
 from memories_sdk.draft import Draft, edited
+from memories_sdk.edits import Edit, apply_edits
 from memories_sdk.errors import EditConflict, InvalidInput, NotFound, WriteRefused
-from memories_sdk.history import History, rewind
-from memories_sdk.memory import (
-    UNSET,
-    Derived,
-    Edit,
-    Memory,
-    Saved,
-    Unset,
-    apply_edits,
+from memories_sdk.fields import (
     checked_order,
     checked_time,
     checked_type,
@@ -30,6 +23,8 @@ from memories_sdk.memory import (
     normal_content,
     normal_name,
 )
+from memories_sdk.history import History, rewind
+from memories_sdk.memory import UNSET, Derived, Memory, Saved, Unset
 from memories_sdk.merge import merge
 from memories_sdk.once import writes
 from memories_sdk.past import Adopted, Past, Policy, checked_policy

@@ -16,8 +16,9 @@ from memories_sdk.attachments import Attachment, AttachmentHead, picture_id, ref
 from memories_sdk.database import Connection
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.encryption import Cipher
+from memories_sdk.fields import byte_size
 from memories_sdk.history import Action, Revision, image_digest
-from memories_sdk.memory import Memory, MemoryHead, byte_size
+from memories_sdk.memory import Memory, MemoryHead
 from memories_sdk.past import Step
 from memories_sdk.principals import ScopeKind, scope_key
 from memories_sdk.quota import MINUTE, Usage

@@ -24,12 +24,13 @@ from memories_sdk.doctor import Symptom, examine
 from memories_sdk.engines import SERVERS, opened
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
 from memories_sdk.feed import Feed
+from memories_sdk.fields import normal_label, normal_name
 from memories_sdk.history import History
 from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
 from memories_sdk.integrity import Finding, findings
 from memories_sdk.keys import rekey, unlock
-from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary, normal_label, normal_name
+from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
 from memories_sdk.principals import (
     ROLES,
     Agent,

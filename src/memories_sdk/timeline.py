@@ -11,8 +11,9 @@ from uuid6 import UUID
 
 from memories_sdk import transfers
 from memories_sdk.errors import Conflict, InvalidInput, NotFound
+from memories_sdk.fields import byte_size, derived_summary
 from memories_sdk.history import ENDINGS, Revision, rewind
-from memories_sdk.memory import Memory, byte_size, derived_summary
+from memories_sdk.memory import Memory
 from memories_sdk.shelf import Shelf, Stored
 from memories_sdk.transfers import OpenShelf
 

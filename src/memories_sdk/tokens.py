@@ -20,7 +20,8 @@ from uuid6 import UUID
 
 from memories_sdk import statements as sql
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound
-from memories_sdk.memory import UNSET, Unset, checked_time, normal_label
+from memories_sdk.fields import checked_time, normal_label
+from memories_sdk.memory import UNSET, Unset
 from memories_sdk.principals import Principal, denied
 from memories_sdk.rows import from_time, to_time
 from memories_sdk.visit import Setting

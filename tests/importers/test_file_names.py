@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memories_sdk.fields import normal_name
 from memories_sdk.importers.file_names import distinct, folded, name_of, stem_of
-from memories_sdk.memory import normal_name
 
 AWKWARD = [
     *("CON", "con.md", "NUL", "COM1", "LPT9", "AUX.txt", "a.", ".hidden", "-rf", 'a*?<>|"'),

@@ -10,10 +10,11 @@ import traitlets
 from uuid6 import UUID
 
 from memories_sdk.attachments import referred_to
+from memories_sdk.edits import Edit, apply_edits
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.history import rewind
 from memories_sdk.markdown import SafeHtml, render_safe
-from memories_sdk.memory import DERIVED, UNSET, Edit, Memory, Unset, apply_edits
+from memories_sdk.memory import DERIVED, UNSET, Memory, Unset
 from memories_sdk.widgets._bridge import Binary, verb
 from memories_sdk.widgets._place import Placed, revision_of
 from memories_sdk.widgets.memory_list import row_of
