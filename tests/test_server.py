@@ -527,3 +527,25 @@ def test_a_shelf_is_kept_over_http(store: MemoryStore, alice: Principal) -> None
         there = ask("POST", f"/{id}/transfer", json={"principal_id": lab.id})
         assert there["memory"]["principal_id"] == lab.id
         assert ask("GET", "/changes", params={"since": 0, "limit": 5})["revisions"]
+
+
+def test_a_path_has_its_own_methods(store: MemoryStore, alice: Principal) -> None:
+    """What is read can be asked for its head alone; another method is told what there is."""
+    id = store.scope(acting_as=alice).create("n", "plan", "x").id
+    with client(store, alice) as http:
+        head = http.head(f"{PATH}/{id}")
+        assert (head.status_code, head.headers["etag"]) == (200, '"v1"')
+        for method, path, allowed in (
+            ("PATCH", f"{PATH}/{id}", "DELETE, GET, HEAD, PUT"),
+            ("GET", f"{PATH}/{id}/replace", "POST"),
+            ("OPTIONS", PATH, "DELETE, GET, HEAD, POST, PUT"),
+        ):
+            answer = http.request(method, path)
+            assert code(answer) == (405, "METHOD_NOT_ALLOWED")
+            assert answer.headers["allow"] == allowed
+        # A word that names a route of another method is an id here, as in the seed.
+        assert code(http.get(f"{PATH}/reorder")) == (404, "NOT_FOUND")
+        assert http.get(f"{PATH}/%7Bid%7D").json()["error"]["message"] == "Memory not found."
+        for path in (f"{PATH}/", "/api/v1//memories", f"{PATH}/{id}/no/such", "/", "/api/v1"):
+            answer = http.get(path)
+            assert answer.json()["error"]["message"] == "There is no such route."

@@ -5,7 +5,7 @@ The first keys of a memory are Spora's, in its order; what it did not know follo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -48,19 +48,22 @@ MEMORY_KEYS: Final = (
 """What a memory is made of, in the order in which it is sent."""
 
 _TIMES: Final = ("created_at", "updated_at", "expires_at")
+_WRITTEN: Final[Mapping[str, Callable[[Any], str]]] = {
+    "id": str,
+    **dict.fromkeys(_TIMES, datetime.isoformat),
+}
 
 
-def memory_json(memory: MemoryHead) -> Json:
-    """Return a memory; one without a body sends none, and an empty body is null as in Spora."""
+def memory_json(memory: MemoryHead, keys: Iterable[str] = MEMORY_KEYS) -> Json:
+    """Return these of a memory's keys; one without a body sends none, an empty one is null."""
     values: Json = {}
-    for key in MEMORY_KEYS:
-        if key == "content" and not isinstance(memory, Memory):
+    for key in keys:
+        if key == "content":
+            if isinstance(memory, Memory):
+                values[key] = memory.content or None
             continue
-        value = getattr(memory, key)
-        values[key] = value.isoformat() if isinstance(value, datetime) else value
-    values["id"] = str(memory.id)
-    if isinstance(memory, Memory):
-        values["content"] = memory.content or None
+        value, written = getattr(memory, key), _WRITTEN.get(key)
+        values[key] = value if value is None or written is None else written(value)
     return values
 
 

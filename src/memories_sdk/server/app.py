@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from importlib.metadata import version
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
 
 from memories_sdk.errors import InvalidInput
 from memories_sdk.principals import Principal
 from memories_sdk.server import beside, further, health, spora
 from memories_sdk.server.authentication import Authenticate, Gate
+from memories_sdk.server.board import Board
 from memories_sdk.server.frame import Frame, Watcher, not_found
-from memories_sdk.server.openapi import describe, operation
+from memories_sdk.server.openapi import describe
 from memories_sdk.server.openwp import Facts
-from memories_sdk.server.routes import Limits, Route, Service
+from memories_sdk.server.routes import Limits, Service
 from memories_sdk.server.sessions import Sessions
 from memories_sdk.store import MemoryStore
 
@@ -63,13 +62,12 @@ def create_app(
     gate = Gate(store, authenticate, failures=bounds.failures, rate=bounds.rate)
     service = Service(store, gate, bounds)
     app = _bare()
-    # A literal path comes before the one with an id in its place.
     facts = Facts(site).routes()
     sessions = Sessions(gate, secure=secure_cookie).routes()
-    for route in (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts):
-        _add(app, service, route)
+    routes = (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts)
+    app.router.routes.append(Board(service, routes))
     health.add(app, store)
-    describe(app)
+    describe(app, routes)
     app.add_middleware(Frame, hosts=hosts, watchers=watchers)
     return app
 
@@ -84,29 +82,3 @@ def _bare() -> FastAPI:
         redirect_slashes=False,
         exception_handlers={HTTPException: not_found},
     )
-
-
-def _add(app: FastAPI, service: Service, route: Route) -> None:
-    app.add_api_route(
-        route.family.prefix + route.path,
-        _endpoint(service, route),
-        methods=[route.method],
-        response_class=Response,
-        status_code=route.status,
-        openapi_extra=operation(route),
-        summary=route.summary,
-        operation_id=_operation_id(route),
-    )
-
-
-def _endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        return await service.answer(route, request)
-
-    return endpoint
-
-
-def _operation_id(route: Route) -> str:
-    words = route.summary.lower().replace(",", "").split()
-    kind = "agent_" if "{agent_id}" in route.path else ""
-    return f"{route.family.name}_{kind}{'_'.join(words)}"

@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any, Final, Protocol
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,6 +25,7 @@ SAFE_HEADERS: Final[Mapping[str, str]] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_SAFE: Final = [(name.lower().encode(), value.encode()) for name, value in SAFE_HEADERS.items()]
 _PORT: Final = re.compile(r":[0-9]+\Z")
 _ADDRESS: Final = re.compile(r"[0-9.]+\Z|\[[0-9a-fA-F:.]+\]\Z")
 
@@ -65,9 +66,9 @@ class Frame:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in SAFE_HEADERS.items():
-                    headers.setdefault(name, value)
+                headers = message["headers"]
+                own = {name for name, _ in headers}
+                headers += [each for each in _SAFE if each[0] not in own]
             await send(message)
 
         try:

@@ -45,6 +45,8 @@ _NULLABLE: Final = frozenset(
 def operation(route: Route) -> Json:
     """Return the description of a route."""
     found: Json = {
+        "summary": route.summary,
+        "operationId": _operation_id(route),
         "parameters": [*_path(route), *_query(route), *_headers(route)],
         "responses": responses(route),
         "tags": [route.family.name],
@@ -107,19 +109,34 @@ def refusals(route: Route) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*codes, *route.refuses)))
 
 
-def describe(app: FastAPI) -> None:
-    """Give an application its description, with what all routes share."""
+def describe(app: FastAPI, routes: Iterable[Route]) -> None:
+    """Give an application its description: of our routes, and of whatever else it answers."""
 
     def made() -> Json:
         if app.openapi_schema is None:
             found = get_openapi(
                 title=app.title, version=app.version, summary=app.summary, routes=app.routes
             )
+            found["paths"] = _paths(routes) | found["paths"]
             _tidy(found)
             app.openapi_schema = found
         return app.openapi_schema
 
     app.openapi = made  # type: ignore[method-assign]
+
+
+def _paths(routes: Iterable[Route]) -> Json:
+    found: Json = {}
+    for route in routes:
+        item = found.setdefault(route.family.prefix + route.path, {})
+        item[route.method.lower()] = operation(route)
+    return found
+
+
+def _operation_id(route: Route) -> str:
+    words = route.summary.lower().replace(",", "").split()
+    kind = "agent_" if "{agent_id}" in route.path else ""
+    return f"{route.family.name}_{kind}{'_'.join(words)}"
 
 
 def schema(example: object) -> Json:

@@ -167,8 +167,7 @@ def _all(call: Call, *, heads: bool) -> Iterator[MemoryHead]:
 
 
 def _shown(memory: MemoryHead, fields: tuple[str, ...] | None) -> Json:
-    values = memory_json(memory)
-    return values if fields is None else {name: values[name] for name in fields}
+    return memory_json(memory) if fields is None else memory_json(memory, fields)
 
 
 def _replaced(call: Call, edits: list[Edit]) -> Memory:
