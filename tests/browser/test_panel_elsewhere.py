@@ -44,14 +44,8 @@ def _(panel):
     panel
 
 @app.cell
-def _(mo):
-    read = mo.ui.run_button(label="Read")
-    read
-    return (read,)
-
-@app.cell
-def _(mo, panel, read):
-    mo.md(f"selected: {{panel.value.get('selected')}}") if read.value else None
+def _(mo, panel):
+    mo.md(f"open: {{panel.selected or 'nothing'}}, type: {{panel.value['filter'] or 'any'}}")
 """
 LONG = 90.0  # seconds until a server answers on a busy machine
 
@@ -153,8 +147,8 @@ def test_voila_serves_the_panel_as_an_application(page, tmp_path) -> None:
     assert_done(database)
 
 
-def test_marimo_shows_the_panel_and_its_value(page, tmp_path) -> None:
-    """Through `mo.ui.anywidget`, what is chosen in the panel can be read in other cells."""
+def test_marimo_runs_the_cells_that_read_the_panel(page, tmp_path) -> None:
+    """Through `mo.ui.anywidget`: what is chosen runs dependent cells, and what is typed stays."""
     if importlib.util.find_spec("marimo") is None:
         pytest.skip("marimo is not installed: pip install marimo")
     database = tmp_path / "marimo.db"
@@ -166,7 +160,11 @@ def test_marimo_shows_the_panel_and_its_value(page, tmp_path) -> None:
     with serving([*command, "--host=127.0.0.1"], url, tmp_path):
         page.goto(url)
         edit_and_move(page)
-        # What the kernel sets does not run other cells by itself; whoever reads it gets it.
-        page.get_by_role("button", name="Read").click()
-        page.get_by_text(re.compile("selected: [0-9a-f]+-")).wait_for()
+        page.get_by_text(re.compile("open: [0-9a-f]{8}-.*, type: any")).wait_for()
+        page.get_by_role("button", name="Preview").click()
+        page.get_by_role("textbox", name="Body").click()
+        page.keyboard.type("unsaved ")
+        page.get_by_role("button", name="Plans").click()
+        page.get_by_text(re.compile("open: .*, type: plan")).wait_for()
+        assert "unsaved" in page.get_by_role("textbox", name="Body").inner_text()
     assert_done(database)

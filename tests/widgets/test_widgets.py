@@ -364,12 +364,24 @@ def test_only_fields_of_a_memory_can_be_changed(page, shelf, changes) -> None:
 
 def test_create_delete_and_restore(page, shelf) -> None:
     """A deleted memory comes back under its id."""
-    made = page.ask("create", name="new", type="context", content="text", tags=["x"])
+    made = page.ask("create", key="k", name="new", type="context", content="text", tags=["x"])
     assert shelf.get("new", "context").tags == ("x",)
-    assert page.refused("create", name="new", type="context", content="", tags=[]) == "name_taken"
+    assert (
+        page.refused("create", key="l", name="new", type="context", content="", tags=[])
+        == "name_taken"
+    )
     page.ask("delete", id=made["id"], expected_version=made["version"])
     assert page.refused("open", id=made["id"]) == "not_found"
     assert page.ask("restore", id=made["id"])["id"] == made["id"]
+
+
+def test_a_create_that_is_asked_for_again_is_the_same_one(page, shelf) -> None:
+    """A page whose answer was lost asks again by the same key, and gets what it had made."""
+    form = {"name": "new", "type": "context", "content": "text", "tags": []}
+    made = page.ask("create", key="k", **form)
+    assert page.ask("create", key="k", **form) == made
+    assert page.refused("create", key="k", **form | {"content": "more"}) == "key_reused"
+    assert [head.name for head in shelf.list()].count("new") == 1
 
 
 def test_history_tells_who_did_what_and_every_version_can_be_read(page, shelf) -> None:
@@ -427,7 +439,7 @@ def test_choosing_a_principal_scopes_everything_after(page, store, alice, lab) -
     """Reads and writes go to the shelf that is chosen."""
     page.ask("choose", principal_id=lab.id)
     assert page.names() == []
-    page.ask("create", name="ours", type="plan", content="", tags=[])
+    page.ask("create", key="k", name="ours", type="plan", content="", tags=[])
     assert [h.name for h in store.scope(acting_as=alice, principal=lab).list()] == ["ours"]
 
 
@@ -469,7 +481,7 @@ def test_a_membership_taken_away_is_refused_at_the_next_request(store, bob, lab)
         "rows": {"offset": 0, "limit": 1},
         "types": {},
         "changes": {"since": 0},
-        "create": {"name": "n", "type": "plan", "content": "", "tags": []},
+        "create": {"key": "k", "name": "n", "type": "plan", "content": "", "tags": []},
     }.items():
         assert panel.refused(verb, **args) == "access_denied", verb
     assert repr(panel.widget) == "<MemoryPanel a closed shelf acting as user:bob>"
@@ -585,7 +597,7 @@ def test_wired_widgets_share_what_is_chosen(store, alice, lab) -> None:
     widgets.wire(picker, chips, rows, editor)
     Page(picker).ask("choose", principal_id=lab.id)
     Page(chips).ask("narrow", type="plan")
-    made = Page(editor).ask("create", name="x", type="plan", content="", tags=[])
+    made = Page(editor).ask("create", key="k", name="x", type="plan", content="", tags=[])
     assert Page(rows).names() == ["x"]
     Page(rows).ask("select", id=made["id"])
     assert (rows.filter, editor.selected, editor.principal_id) == ("plan", made["id"], lab.id)

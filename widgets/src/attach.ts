@@ -1,5 +1,5 @@
 import type { Desk } from "./desk.ts";
-import { h, icon } from "./dom.ts";
+import { h, tool } from "./dom.ts";
 import type { Field } from "./field.ts";
 
 const KINDS = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -22,7 +22,7 @@ export class Attacher {
       void this.#attach([...(this.input.files ?? [])]);
       this.input.value = ""; // or the same file could not be picked again
     });
-    this.button = h("button", { className: "msdk-toggle", on: { click: () => this.input.click() } }, icon("picture"), "Attach media");
+    this.button = tool("picture", "Attach media", () => this.input.click());
     this.#listen(host);
   }
 

@@ -1,5 +1,5 @@
 import type { Desk } from "./desk.ts";
-import { h, icon } from "./dom.ts";
+import { h, icon, tool } from "./dom.ts";
 import { count } from "./labels.ts";
 import type { Item, Outcome, ShelfName, Types } from "./wire.ts";
 
@@ -16,7 +16,7 @@ export class BulkBar {
   constructor(desk: Desk, clear: () => void) {
     this.#desk = desk;
     this.#clear = clear;
-    const remove = button("trash", "Remove", () => void this.#remove());
+    const remove = tool("trash", "Remove", () => void this.#remove());
     remove.classList.add("msdk-danger");
     this.el = h(
       "div",
@@ -25,7 +25,7 @@ export class BulkBar {
       h("button", { className: "msdk-icon-button", aria: { label: "Deselect" }, on: { click: clear } }, icon("close")),
       this.#kinds,
       this.#shelves,
-      button("pin", "Pin", () => void this.#do("pin", { pinned: true }, "pinned")),
+      tool("pin", "Pin", () => void this.#do("pin", { pinned: true }, "pinned")),
       remove,
     );
     this.#kinds.addEventListener("change", () => void this.#do("retype", { type: this.#kinds.value }, "changed"));
@@ -79,10 +79,6 @@ export class BulkBar {
     this.#desk.tell("data", { ids, more: false });
     this.#desk.say(`${count(outcome.done.length)} back.`);
   }
-}
-
-function button(picture: Parameters<typeof icon>[0], name: string, run: () => void): HTMLButtonElement {
-  return h("button", { className: "msdk-toggle", on: { click: run } }, icon(picture), name);
 }
 
 function picker(name: string): HTMLSelectElement {

@@ -91,11 +91,69 @@ export function icon(name: IconName): SVGSVGElement {
   return svg;
 }
 
+/**
+ * Makes `nodes` the children of `parent`, in this order, and moves as few as can be: a node that is put in anew loses its
+ * focus, its slide, and the click that has begun on it.
+ */
+export function arrange(parent: HTMLElement, nodes: HTMLElement[]): void {
+  const keep = new Set<Element>(nodes);
+  for (const child of [...parent.children]) if (!keep.has(child)) child.remove();
+  nodes.forEach((node, i) => {
+    const there = parent.children[i];
+    if (there === node) return;
+    if (there && there.nextSibling === node) parent.append(there);
+    else parent.insertBefore(node, there ?? null);
+  });
+}
+
+/**
+ * Makes the children of `parent` look like `next`, and replaces no node that can stay: a click that begins on a node and
+ * ends on another in its place is no click. Listeners of `next` do not come along.
+ */
+export function refill(parent: Element, next: (Node | string)[]): void {
+  const there = [...parent.childNodes];
+  next.forEach((each, i) => {
+    const old = there[i];
+    const now = typeof each === "string" ? document.createTextNode(each) : each;
+    if (!old) parent.append(now);
+    else if (old.nodeName !== now.nodeName) old.replaceWith(now);
+    else if (old instanceof Element && now instanceof Element) resemble(old, now);
+    else if (old.nodeValue !== now.nodeValue) old.nodeValue = now.nodeValue;
+  });
+  for (const old of there.slice(next.length)) old.remove();
+}
+
+function resemble(el: Element, next: Element): void {
+  for (const name of el.getAttributeNames()) if (!next.hasAttribute(name)) el.removeAttribute(name);
+  for (const name of next.getAttributeNames()) {
+    const value = next.getAttribute(name) ?? "";
+    if (el.getAttribute(name) !== value) el.setAttribute(name, value);
+  }
+  refill(el, [...next.childNodes]);
+}
+
+/** A small button with a picture and a word. */
+export function tool(picture: IconName, name: string, run: () => void): HTMLButtonElement {
+  return h("button", { className: "msdk-toggle", on: { click: run } }, icon(picture), name);
+}
+
+/** A tool that stays pressed. */
+export function toggle(picture: IconName, name: string, run: () => void): HTMLButtonElement {
+  const button = tool(picture, name, run);
+  button.setAttribute("aria-pressed", "false");
+  return button;
+}
+
 let counter = 0;
 /** An id that no other element of the page has. */
 export function uid(stem: string): string {
   counter += 1;
   return `msdk-${stem}-${counter}-${Math.random().toString(36).slice(2, 8)}`;
+}
+
+/** A key that nothing else has, in whatever page. */
+export function newKey(): string {
+  return Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join("-");
 }
 
 /** True for Ctrl (or ⌘) without Alt. */

@@ -1,5 +1,7 @@
 import { asRefusal, type Desk } from "./desk.ts";
 import type { Draft } from "./draft.ts";
+import { newKey } from "./dom.ts";
+import { ago } from "./labels.ts";
 import type { Kept, Typed, Unsaved } from "./wire.ts";
 
 /** ms without a key before what was typed is kept. */
@@ -33,6 +35,7 @@ export class DraftKeeper {
   #place: string | undefined;
   #key: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #offered: (() => void) | undefined;
 
   /** `read` answers what is unsaved, or undefined. */
   constructor(desk: Desk, read: () => Typed | undefined) {
@@ -77,8 +80,23 @@ export class DraftKeeper {
     this.#place = undefined;
   }
 
+  /** Offers the last text of this shelf that was typed and never saved; `restore` puts it into the form. */
+  async offer(restore: (kept: Kept) => void): Promise<void> {
+    const [last] = await this.#unsaved();
+    this.#offered?.();
+    if (!last || this.#desk.signal.aborted) return;
+    this.#offered = this.#desk.hold({
+      kind: "info",
+      text: `Unsaved text of ${ago(last.at)} in “${last.name || "a new memory"}”.`,
+      actions: [
+        { text: "Restore", run: () => restore(last) },
+        { text: "Discard", run: () => (this.#drop(last.key), void this.offer(restore)) },
+      ],
+    });
+  }
+
   /** What was typed on this shelf and never saved, the last first. */
-  async unsaved(): Promise<Kept[]> {
+  async #unsaved(): Promise<Kept[]> {
     let found = await this.#drafts();
     if (!found) return [];
     this.#place = found.place;
@@ -90,7 +108,7 @@ export class DraftKeeper {
   }
 
   /** Forgets a draft for good. */
-  drop(key: string): void {
+  #drop(key: string): void {
     unstash(key);
     void this.#desk.kernel.call("drop", { key }).catch(() => undefined);
   }
@@ -98,7 +116,7 @@ export class DraftKeeper {
   #forget(): void {
     if (!this.#key) return;
     live().delete(this.#key);
-    this.drop(this.#key);
+    this.#drop(this.#key);
     this.#key = undefined;
   }
 
@@ -121,10 +139,6 @@ export class DraftKeeper {
 /** What a draft keeps of the form. */
 export function typedOf(doc: { id: string; version: number } | undefined, fields: Draft): Typed {
   return { memory_id: doc?.id ?? null, version: doc?.version ?? null, fields };
-}
-
-function newKey(): string {
-  return Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join("-");
 }
 
 // Some hosts forbid a page its storage; the kernel then is the only keeper.

@@ -1,11 +1,12 @@
+import { blank } from "./blank.ts";
 import { asRefusal, type Desk } from "./desk.ts";
-import { command, h, icon, shield, uid } from "./dom.ts";
+import { command, h, shield, uid } from "./dom.ts";
 import { drag } from "./drag.ts";
 import type { Refusal } from "./kernel.ts";
 import { takeFolders } from "./folder_drop.ts";
-import { ago, count, titled } from "./labels.ts";
-import { face, heading, skeleton } from "./row_face.ts";
+import { count } from "./labels.ts";
 import { BulkBar } from "./bulk_bar.ts";
+import { RowNodes, type Stand } from "./row_nodes.ts";
 import { isHeading, neighbour, Rows, shifted } from "./rows.ts";
 import type { Item, Row, Window } from "./wire.ts";
 
@@ -28,11 +29,9 @@ interface Carried {
 export class MemoryList {
   readonly el: HTMLElement;
   readonly #desk: Desk;
-  readonly #canvas = h("div", { className: "msdk-canvas", role: "presentation" });
+  readonly #nodes = new RowNodes();
   readonly #view: HTMLElement;
   readonly #blank = h("div", { className: "msdk-empty", hidden: true });
-  readonly #nodes = new Map<string, HTMLElement>();
-  readonly #stem = uid("row");
   #rows = new Rows();
   #all = 0;
   #ranked = false;
@@ -63,7 +62,7 @@ export class MemoryList {
       h(
         "div",
         { className: "msdk-listbox", role: "listbox", tabIndex: 0, aria: { label: "Memories", multiselectable: "true", describedby: help.id } },
-        this.#canvas,
+        this.#nodes.el,
       ),
     );
     this.#bulk = new BulkBar(desk, () => this.#mark([]));
@@ -131,7 +130,7 @@ export class MemoryList {
     this.#active = now >= 0 ? now : this.#rows.memory(this.#active, 1);
     this.#refreshMarks();
     const at = anchor && top > 0 ? this.#rows.indexOf(anchor) : -1;
-    this.#canvas.style.height = `${window.length * ROW}px`;
+    this.#nodes.el.style.height = `${window.length * ROW}px`;
     if (at >= 0 && at !== top) this.#view.scrollTop += (at - top) * ROW;
     this.#draw();
   }
@@ -150,111 +149,47 @@ export class MemoryList {
     const { length } = this.#rows;
     const first = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
     const last = Math.min(length, Math.ceil((scrollTop + (clientHeight || 480)) / ROW) + SPARE);
-    this.#canvas.style.height = `${length * ROW}px`;
+    this.#nodes.el.style.height = `${length * ROW}px`;
     const wanted = new Set<number>();
     for (let i = first; i < last; i += 1) wanted.add(i);
     if (length) wanted.add(Math.min(this.#active, length - 1)); // the focused row exists however far one scrolls
     if (this.#dragged) wanted.add(this.#dragged.from);
-    this.#place([...wanted].sort((a, b) => a - b).map((i) => this.#node(i)));
+    const shown = [...wanted].sort((a, b) => a - b);
+    this.#nodes.draw(shown.map((index) => ({ index, line: this.#rows.line(index), stand: this.#stand(index) })));
     const active = this.#rows.at(this.#active);
-    if (active) this.#view.setAttribute("aria-activedescendant", `${this.#stem}-${active.id}`);
+    if (active) this.#view.setAttribute("aria-activedescendant", this.#nodes.id(active.id));
     else this.#view.removeAttribute("aria-activedescendant");
     this.#drawBlank();
     const gap = this.#rows.gap(first, last);
     if (gap >= 0) void this.#fetch(Math.floor(gap / PAGE) * PAGE);
   }
 
-  /** Puts the nodes in this order, touching as few as can be: a node that is put in anew loses its slide. */
-  #place(nodes: HTMLElement[]): void {
-    const keep = new Set(nodes);
-    for (const [key, node] of this.#nodes) {
-      if (!keep.has(node)) {
-        node.remove();
-        this.#nodes.delete(key);
-      }
-    }
-    nodes.forEach((node, i) => {
-      const there = this.#canvas.children[i];
-      if (there === node) return;
-      if (there && there.nextSibling === node) this.#canvas.append(there);
-      else this.#canvas.insertBefore(node, there ?? null);
-    });
-  }
-
-  #node(index: number): HTMLElement {
-    const line = this.#rows.line(index);
-    const key = line?.id ?? `blank ${index}`;
-    let node = this.#nodes.get(key);
-    if (!node) {
-      node = line ? (isHeading(line) ? heading(line) : h("div", { className: "msdk-row", role: "option", id: `${this.#stem}-${line.id}` })) : skeleton();
-      this.#nodes.set(key, node);
-    }
+  #stand(index: number): Stand {
+    const id = this.#rows.at(index)?.id;
     const hand = this.#dragged;
-    const shown = hand ? shifted(index, hand.from, hand.to) : index;
     const lifted = hand?.from === index;
-    node.style.transform = `translateY(${lifted ? (hand.top ?? 0) : shown * ROW}px)`;
-    node.classList.toggle("msdk-lifted", lifted);
-    if (line && !isHeading(line)) this.#dress(node, line, index);
-    return node;
-  }
-
-  #dress(node: HTMLElement, row: Row, index: number): void {
-    const marked = this.#marked.has(row.id);
-    node.dataset["id"] = row.id;
-    node.setAttribute("aria-selected", String(marked));
-    node.setAttribute("aria-posinset", String(this.#rows.place(index)));
-    node.setAttribute("aria-setsize", String(this.#rows.total));
-    node.classList.toggle("msdk-active", index === this.#active);
-    node.classList.toggle("msdk-carried", this.#held && this.#carried?.id === row.id);
-    node.classList.toggle("msdk-open", this.#desk.trait("selected") === row.id);
-    const look = JSON.stringify([row, ago(row.updated)]);
-    if (node.dataset["look"] === look) return;
-    node.dataset["look"] = look;
-    // The name alone tells rows apart when they are read out; the rest follows as a description.
-    node.setAttribute("aria-label", row.name);
-    node.setAttribute("aria-description", [titled(row.type), row.pinned ? "pinned" : "", row.summary, ...row.tags].filter(Boolean).join(", "));
-    node.replaceChildren(...face(row));
+    const shown = hand ? shifted(index, hand.from, hand.to) : index;
+    return {
+      top: lifted ? (hand.top ?? 0) : shown * ROW,
+      lifted,
+      carried: this.#held && id !== undefined && this.#carried?.id === id,
+      active: index === this.#active,
+      marked: id !== undefined && this.#marked.has(id),
+      open: id !== undefined && this.#desk.trait("selected") === id,
+      place: this.#rows.place(index),
+      total: this.#rows.total,
+    };
   }
 
   #drawBlank(): void {
-    const blank = this.#loaded && this.#rows.length === 0;
-    this.#blank.hidden = !blank;
-    this.#view.classList.toggle("msdk-none", blank);
-    if (blank) this.#blank.replaceChildren(...this.#emptiness());
-  }
-
-  #emptiness(): Node[] {
-    const words = (name: Parameters<typeof icon>[0], title: string, text: string, button?: [string, () => void]) => [
-      h("div", { className: "msdk-empty-icon" }, icon(name)),
-      h("p", { className: "msdk-empty-title" }, title),
-      h("p", { className: "msdk-empty-text" }, text),
-      ...(button ? [h("button", { className: "msdk-button", on: { click: button[1] } }, button[0])] : []),
-    ];
-    const filter = this.#desk.trait("filter");
-    if (this.#refusal) {
-      const { message, suggestion } = this.#refusal;
-      this.#blank.setAttribute("role", "alert");
-      return words("alert", "This shelf is closed to you", [message, suggestion].filter(Boolean).join(" "), [
-        "Try again",
-        () => this.#reset(),
-      ]);
-    }
-    this.#blank.removeAttribute("role");
-    if (!this.#all) {
-      const make = this.#create;
-      return words("note", "No memories yet", "Write one down here, drop a folder of markdown files, or let an agent save what it learns.", make && ["Write the first one", make]);
-    }
-    if (filter === null || this.#searching()) {
-      return words("search", "Nothing matches", "No memory of this shelf has these words.");
-    }
-    return words("note", `Nothing of type ${filter} yet`, `The shelf has ${count(this.#all)} of other types.`, [
-      "Show all types",
-      () => void this.#desk.attempt("narrow", { type: null }),
-    ]);
-  }
-
-  #searching(): boolean {
-    return this.#desk.root.dataset["query"] === "true";
+    const empty = this.#loaded && this.#rows.length === 0;
+    this.#blank.hidden = !empty;
+    this.#view.classList.toggle("msdk-none", empty);
+    if (!empty) return;
+    if (this.#refusal) this.#blank.setAttribute("role", "alert");
+    else this.#blank.removeAttribute("role");
+    const why = { refusal: this.#refusal, all: this.#all, again: () => this.#reset(), create: this.#create };
+    this.#blank.replaceChildren(...blank(this.#desk, why));
   }
 
   async #fetch(offset: number): Promise<void> {
@@ -392,12 +327,12 @@ export class MemoryList {
         bounds: (from) => this.#rows.bounds(from),
         hover: (from, to, top) => {
           this.#dragged = { id, from, to, top };
-          this.#canvas.classList.add("msdk-dragging");
+          this.#nodes.el.classList.add("msdk-dragging");
           this.#draw();
         },
         drop: (from, to) => {
           this.#dragged = undefined;
-          this.#canvas.classList.remove("msdk-dragging");
+          this.#nodes.el.classList.remove("msdk-dragging");
           if (to === undefined || to === from) return this.#freed();
           this.#rows.move(from, to);
           this.#active = to;

@@ -1,4 +1,4 @@
-import { h } from "./dom.ts";
+import { arrange, h, refill } from "./dom.ts";
 
 export interface Choice<T> {
   value: T;
@@ -10,28 +10,26 @@ export interface Choice<T> {
 
 /**
  * A radio group of buttons: one stop for Tab, arrows choose. `pick` also hears of the choice that is already chosen
- * when it is clicked again.
+ * when it is clicked again. Drawn anew, a choice that stays keeps its button.
  */
 export function radios<T>(group: HTMLElement, choices: Choice<T>[], pick: (value: T, again: boolean) => void): HTMLButtonElement[] {
   const held = group.contains(document.activeElement);
   const open = choices.filter((choice) => !choice.disabled);
   const stop = open.find((choice) => choice.chosen) ?? open[0];
+  const known = new Map(([...group.children] as HTMLButtonElement[]).map((button) => [button.dataset["value"], button]));
   const buttons = choices.map((choice) => {
-    const button = h(
-      "button",
-      {
-        className: "msdk-radio",
-        role: "radio",
-        tabIndex: choice === stop ? 0 : -1,
-        aria: { checked: String(choice.chosen), ...(choice.disabled ? { disabled: "true" } : {}) },
-        on: { click: () => (choice.disabled ? undefined : pick(choice.value, choice.chosen)) },
-      },
-      ...choice.content,
-    );
-    if (choice.title) button.title = choice.title;
+    const value = String(choice.value);
+    const button = known.get(value) ?? h("button", { className: "msdk-radio", role: "radio", data: { value } });
+    button.tabIndex = choice === stop ? 0 : -1;
+    button.title = choice.title ?? "";
+    button.setAttribute("aria-checked", String(choice.chosen));
+    if (choice.disabled) button.setAttribute("aria-disabled", "true");
+    else button.removeAttribute("aria-disabled");
+    button.onclick = () => (choice.disabled ? undefined : pick(choice.value, choice.chosen));
+    refill(button, choice.content);
     return button;
   });
-  group.replaceChildren(...buttons);
+  arrange(group, buttons);
   if (held) buttons[choices.findIndex((choice) => choice === stop)]?.focus();
   group.onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];

@@ -1,19 +1,24 @@
 import { asRefusal, type Desk } from "./desk.ts";
-import { h } from "./dom.ts";
+import { h, toggle } from "./dom.ts";
 import type { Field } from "./field.ts";
 
 /** Replaces a passage of the text that is being edited. The kernel finds it, by the same rule as for agents: it must be unique. */
 export class ReplaceRow {
   readonly el: HTMLElement;
+  /** Shows the row, or hides it. */
+  readonly button = toggle("replace", "Find and replace", () => this.#toggle());
   readonly #desk: Desk;
   readonly #field: () => Field;
+  readonly #shown: () => void;
   readonly #find = input("Find");
   readonly #put = input("Put there");
   readonly #says = h("span", { className: "msdk-replace-says", role: "status" });
 
-  constructor(desk: Desk, field: () => Field) {
+  /** `shown` hears when the row opens. */
+  constructor(desk: Desk, field: () => Field, shown: () => void) {
     this.#desk = desk;
     this.#field = field;
+    this.#shown = shown;
     const go = h("button", { className: "msdk-button", on: { click: () => void this.#go() } }, "Replace");
     this.el = h("div", { className: "msdk-replace", hidden: true }, this.#find, this.#put, go, this.#says);
     this.el.addEventListener("keydown", (event) => {
@@ -25,12 +30,13 @@ export class ReplaceRow {
     this.el.addEventListener("input", (event) => event.stopPropagation());
   }
 
-  /** Shows or hides the row; answers whether it shows. */
-  toggle(): boolean {
+  #toggle(): void {
     this.el.hidden = !this.el.hidden;
+    this.button.setAttribute("aria-pressed", String(!this.el.hidden));
     this.#says.textContent = "";
-    if (!this.el.hidden) this.#find.focus();
-    return !this.el.hidden;
+    if (this.el.hidden) return;
+    this.#shown();
+    this.#find.focus();
   }
 
   async #go(): Promise<void> {

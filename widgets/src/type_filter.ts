@@ -1,5 +1,5 @@
 import { asRefusal, type Desk } from "./desk.ts";
-import { h, icon } from "./dom.ts";
+import { arrange, h, icon } from "./dom.ts";
 import { mark } from "./labels.ts";
 import type { TypeCount, Types } from "./wire.ts";
 
@@ -9,6 +9,7 @@ export class TypeFilter {
   /** Puts memories of one type together. */
   readonly groupButton = h("button", { className: "msdk-icon-button msdk-group", title: "Group by type", aria: { label: "Group by type", pressed: "false" } }, icon("groups"));
   readonly #desk: Desk;
+  readonly #chips = new Map<string | null, HTMLButtonElement>();
   #types: Types = { types: [], all: 0 };
   #shown: ((types: TypeCount[]) => void) | undefined;
 
@@ -19,10 +20,9 @@ export class TypeFilter {
     desk.on("place", load);
     desk.on("data", load);
     desk.on("filter", () => this.#draw(desk.trait("filter")));
-    const grouped = () => this.groupButton.setAttribute("aria-pressed", String(desk.trait("grouped")));
-    this.groupButton.addEventListener("click", () => void desk.attempt("group", { on: !desk.trait("grouped") }));
-    desk.on("grouped", grouped);
-    grouped();
+    this.groupButton.addEventListener("click", () => void this.#group(this.groupButton.getAttribute("aria-pressed") !== "true"));
+    desk.on("grouped", () => this.#press(desk.trait("grouped")));
+    this.#press(desk.trait("grouped"));
   }
 
   async load(): Promise<void> {
@@ -36,28 +36,41 @@ export class TypeFilter {
     this.#shown?.(this.#types.types);
   }
 
+  /** A chip that stays keeps its node: a press on one must not end on another that took its place. */
   #draw(chosen: string | null): void {
-    const held = [...this.el.children].indexOf(document.activeElement as Element);
-    const chip = (type: string | null, name: string, count: number) => {
-      const button = h(
-        "button",
-        {
-          className: "msdk-chip",
-          aria: { pressed: String(type === chosen) },
-          on: { click: () => void this.#narrow(type === chosen ? null : type) },
-        },
-        type === null ? null : h("span", { className: "msdk-dot", aria: { hidden: "true" } }),
-        `${name} `,
-        h("span", { className: "msdk-count" }, count.toLocaleString("en")),
-      );
-      if (type !== null) button.style.setProperty("--hue", String(mark(type).hue));
-      return button;
-    };
-    this.el.replaceChildren(
-      chip(null, "All", this.#types.all),
-      ...this.#types.types.map(({ name, label, count }) => chip(name, label, count)),
+    const wanted: [string | null, string, number][] = [[null, "All", this.#types.all], ...this.#types.types.map(({ name, label, count }) => [name, label, count] as [string, string, number])];
+    const chips = wanted.map(([type, name, count]) => {
+      const chip = this.#chips.get(type) ?? this.#chip(type);
+      chip.setAttribute("aria-pressed", String(type === chosen));
+      chip.querySelector(".msdk-chip-name")?.replaceChildren(`${name} `);
+      chip.querySelector(".msdk-count")?.replaceChildren(count.toLocaleString("en"));
+      return chip;
+    });
+    arrange(this.el, chips);
+  }
+
+  #chip(type: string | null): HTMLButtonElement {
+    const chip = h(
+      "button",
+      { className: "msdk-chip", on: { click: () => void this.#narrow(chip.getAttribute("aria-pressed") === "true" ? null : type) } },
+      type === null ? null : h("span", { className: "msdk-dot", aria: { hidden: "true" } }),
+      h("span", { className: "msdk-chip-name" }),
+      h("span", { className: "msdk-count" }),
     );
-    (this.el.children[held] as HTMLElement | undefined)?.focus();
+    if (type !== null) chip.style.setProperty("--hue", String(mark(type).hue));
+    this.#chips.set(type, chip);
+    return chip;
+  }
+
+  #press(on: boolean): void {
+    this.groupButton.setAttribute("aria-pressed", String(on));
+  }
+
+  /** Shows at once what the kernel's trait then confirms, or takes back. */
+  async #group(on: boolean): Promise<void> {
+    this.#press(on);
+    await this.#desk.attempt("group", { on });
+    this.#press(this.#desk.trait("grouped"));
   }
 
   async #narrow(type: string | null): Promise<void> {

@@ -1,6 +1,7 @@
 import { Desk, type Mount } from "./desk.ts";
 import { h } from "./dom.ts";
 import { Drawer } from "./drawer.ts";
+import { rerunCells } from "./marimo.ts";
 import { MarkdownEditor } from "./markdown_editor.ts";
 import { MemoryList } from "./memory_list.ts";
 import { MemoryPanel } from "./memory_panel.ts";
@@ -15,6 +16,7 @@ import type { Places, Types } from "./wire.ts";
 export function mount(mounting: Mount): void {
   const desk = new Desk(mounting);
   dress(desk);
+  rerunCells(desk);
   const part = PARTS[mounting.widget];
   if (part) desk.root.append(part(desk));
   else desk.notify({ kind: "error", text: `This page knows no widget ${mounting.widget}.`, suggestion: "Run the cell again." });

@@ -36,6 +36,8 @@ export class FakeModel {
   refusals = new Map<string, Refused>();
   /** No answer comes while this is set. */
   silent = false;
+  /** What is asked is done, but the answer is lost. */
+  mute = false;
   dead = false;
   /** States of memories that were overwritten, oldest first. */
   past: Doc[] = [];
@@ -47,6 +49,8 @@ export class FakeModel {
   seq = 0;
   changed: string[] = [];
   #ears = new Map<string, Set<Ear>>();
+  /** What was created, by the key of its request. */
+  readonly #made = new Map<string, Doc>();
   #traits: Record<string, unknown> & Traits = {
     principal_id: 1,
     agent_id: null,
@@ -122,7 +126,10 @@ export class FakeModel {
     if (buffers[0]) this.sent.set(message.verb, buffers[0].byteLength);
     if (this.silent) return;
     const back = message.verb === "picture" ? [new DataView(new ArrayBuffer(3))] : [];
-    queueMicrotask(() => this.emit("msg:custom", { id: message.id, ...this.#answer(message.verb, message.args) }, back));
+    queueMicrotask(() => {
+      const answer = this.#answer(message.verb, message.args);
+      if (!this.mute) this.emit("msg:custom", { id: message.id, ...answer }, back);
+    });
   }
 
   #answer(verb: string, args: Record<string, unknown>): object {
@@ -240,7 +247,13 @@ export class FakeModel {
       this.docs.splice(before === undefined ? at + 1 : at, 0, doc);
     },
     open: ({ id }) => this.#find(id),
-    create: (args) => this.add(args),
+    create: ({ key, ...args }) => {
+      const made = this.#made.get(key);
+      if (!made && this.names.includes(args.name)) throw new Refused("name_taken", `A memory named ${args.name} exists.`);
+      const doc = made ?? this.add(args);
+      this.#made.set(key, doc);
+      return doc;
+    },
     save: ({ id, changes, expected_version }) => {
       const doc = this.#find(id);
       this.#expect(doc, expected_version);

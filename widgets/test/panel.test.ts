@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeModel, Refused, press, settled, stage, type Stage } from "./fake.ts";
 
 let panel: Stage;
@@ -224,6 +224,33 @@ describe("groups by type", () => {
 });
 
 describe("the filter, the search and the place", () => {
+  it("keeps each button, so that a press that began before a refresh still is a click", async () => {
+    const model = new FakeModel(4);
+    await open(model);
+    const before = [...all("[role=option] .msdk-name"), ...all("[role=radio]"), ...all(".msdk-chip"), ...all(".msdk-chip span")];
+    model.elsewhere("id-0", { name: "renamed", content: "x" });
+    model.principals.push({ id: 3, kind: "group", name: "field", own: false });
+    model.agents.unshift({ id: 9, name: "archivist" });
+    model.emit("change:revision");
+    await settled(20);
+    expect(shown()[0]).toBe("renamed");
+    expect(before.filter((one) => !one.isConnected)).toEqual([]);
+    model.emit("change:agent_id"); // the agents are read again, and so are the rows
+    await settled(20);
+    expect(all("[role=radio]").map((one) => one.textContent)).toContain("field (group)");
+    expect(before.slice(4).filter((one) => !one.isConnected)).toEqual([]);
+  });
+
+  it("turns grouping on and off again, however quick the clicks", async () => {
+    const model = new FakeModel(4);
+    await open(model);
+    for (let i = 0; i < 2; i += 1) at("[aria-label='Group by type']").click();
+    await settled(5);
+    expect(model.asked.filter(({ verb }) => verb === "group").map(({ args }) => args)).toEqual([{ on: true }, { on: false }]);
+    expect(model.get("grouped")).toBe(false);
+    expect(at("[aria-label='Group by type']").getAttribute("aria-pressed")).toBe("false");
+  });
+
   it("narrows to a type and widens again", async () => {
     await open(new FakeModel(8));
     const chips = (): string[] => all("[aria-label='Type filter'] button").map((one) => `${one.textContent} ${one.getAttribute("aria-pressed")}`);
@@ -501,8 +528,60 @@ describe("the editor", () => {
     type("Body", "text");
     at<HTMLFormElement>("form").requestSubmit();
     await settled(5);
-    expect(model.last("create")).toEqual({ name: "fresh", type: "documentation", content: "text", tags: [] });
+    expect(model.last("create")).toMatchObject({ name: "fresh", type: "documentation", content: "text", tags: [] });
     expect(shown()).toContain("fresh");
+  });
+
+  describe("when nobody answers a create", () => {
+    let model: FakeModel;
+    const save = async (): Promise<void> => {
+      at<HTMLFormElement>("form").requestSubmit();
+      await vi.advanceTimersByTimeAsync(31_000);
+    };
+
+    beforeEach(async () => {
+      model = new FakeModel(1);
+      await open(model);
+      button("New memory").click();
+      await settled(5);
+      type("Name", "fresh");
+      type("Body", "text");
+      vi.useFakeTimers();
+    });
+    afterEach(() => vi.useRealTimers());
+
+    it("knows its own write at the next save", async () => {
+      model.mute = true;
+      await save();
+      expect(at(".msdk-lost").textContent).toContain("What you typed is still here");
+      model.mute = false;
+      await save();
+      expect(model.names).toEqual(["memory 0", "fresh"]);
+      expect(at(".msdk-state").textContent).toMatch(/^Saved/);
+      expect(all(".msdk-notice")).toEqual([]);
+      expect(button("Delete").hidden).toBe(false);
+    });
+
+    it("saves what was typed since as a change of it", async () => {
+      model.mute = true;
+      await save();
+      type("Body", "text and more");
+      model.mute = false;
+      await save();
+      expect(model.names).toEqual(["memory 0", "fresh"]);
+      expect(model.docs[1]).toMatchObject({ content: "text and more", version: 2 });
+      expect(at(".msdk-state").textContent).toMatch(/^Saved/);
+    });
+
+    it("tries again as it is now when the first try was refused", async () => {
+      model.silent = true;
+      type("Name", "memory 0");
+      await save();
+      type("Name", "another");
+      model.silent = false;
+      await save();
+      expect(model.names).toEqual(["memory 0", "another"]);
+    });
   });
 
   it("replaces a passage that is unique, and says why it does not", async () => {

@@ -48,6 +48,7 @@ class Placed(Bridge):
     principal_id = traitlets.Int().tag(sync=True)
     agent_id = traitlets.Int(None, allow_none=True).tag(sync=True)
     revision = traitlets.Int(0).tag(sync=True)
+    heard = traitlets.Int(0).tag(sync=True)  # marimo looks for what the page writes; see marimo.ts
 
     _seen: object = None
 

@@ -62,10 +62,17 @@ class MarkdownEditor(Placed):
 
     @verb("create")
     def _create(
-        self, *, name: str, type: str, content: str, tags: list[str], summary: str | None = None
+        self,
+        *,
+        key: str,
+        name: str,
+        type: str,
+        content: str,
+        tags: list[str],
+        summary: str | None = None,
     ) -> dict[str, object]:
-        """Create a memory; without a summary it is derived."""
-        made = self.scope.create(
+        """Create a memory; without a summary it is derived. Asked again by the same key: once."""
+        made = self.scope.once(key).create(
             name, type, content, tags=tags, summary=UNSET if summary is None else summary
         )
         self._touched()
