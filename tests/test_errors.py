@@ -53,6 +53,7 @@ PARTICULAR: dict[str, MemoriesError] = {
     "StoreInterrupted": errors.StoreInterrupted(unknown=True),
     "StoreClosed": errors.StoreClosed(),
     "MissingExtra": errors.MissingExtra("A thing", "things"),
+    "PluginFailed": errors.PluginFailed("things", "cannot be loaded: no module"),
 }
 EXAMPLES = {
     name: PARTICULAR.get(name) or kind("It went wrong.", suggestion="Try again.")
@@ -126,6 +127,7 @@ def test_codes_are_these() -> None:
         "StoreInterrupted": "interrupted",
         "StoreClosed": "closed",
         "MissingExtra": "missing_extra",
+        "PluginFailed": "plugin_failed",
     }
 
 

@@ -25,7 +25,8 @@
     │   ├── WrongKey                    the store is encrypted, and not with this key
     │   ├── SchemaMismatch              the tables are newer than, or foreign to, this release
     │   └── StoreClosed                 the store was closed
-    └── MissingExtra (ImportError)      an optional part is not installed
+    ├── MissingExtra (ImportError)      an optional part is not installed
+    └── PluginFailed                    a plugin cannot be loaded, or failed at a start
 
 Each class has a stable `code` for machines; each error has a message and, where one is known, a
 suggestion. Doors translate the code: tool text, HTTP status, a line in the panel.
@@ -369,6 +370,23 @@ class MissingExtra(MemoriesError, ImportError):
             suggestion=f'Install them with: pip install "memories-sdk[{extra}]"',
         )
         self.extra = extra
+
+
+class PluginFailed(MemoriesError):
+    """A plugin cannot be loaded, or failed while a store or a server was starting.
+
+    Attributes:
+        plugin: Its name, that of its entry point when a package brings it.
+    """
+
+    code = "plugin_failed"
+
+    def __init__(self, plugin: str, what: str) -> None:
+        super().__init__(
+            f"The plugin {plugin!r} {what}.",
+            suggestion="Mend it, or uninstall the package that brings it.",
+        )
+        self.plugin = plugin
 
 
 def _rebuilt(kind: type[MemoriesError], args: tuple[object, ...]) -> MemoriesError:

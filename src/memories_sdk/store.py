@@ -30,7 +30,7 @@ from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
 from memories_sdk.integrity import Finding, findings
 from memories_sdk.keys import rekey, unlock
-from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
+from memories_sdk.memory import Vocabulary
 from memories_sdk.principals import (
     ROLES,
     Agent,
@@ -77,7 +77,8 @@ class MemoryStore:
             times faster for single saves, survives a crash of the program, and may lose the last
             saves when the power goes.
         timeout: Longest wait for another writer, in seconds, before `StoreBusy`.
-        vocabularies: The types that shelves take; no type may stand in two of them.
+        vocabularies: The types that shelves take; no type may stand in two of them. Left out:
+            documents, facts, and what plugins register.
         quota: What each principal may keep and write; no limit when left out.
         clock: Where times come from; an aware datetime in UTC. For tests and examples.
         ids: Where ids come from. For tests and examples.
@@ -114,7 +115,7 @@ class MemoryStore:
         key: bytes | None = None,
         durability: Durability = "full",
         timeout: float = 30.0,
-        vocabularies: Sequence[Vocabulary] = (DOCUMENTS, FACTS),
+        vocabularies: Sequence[Vocabulary] | None = None,
         quota: Quota | None = None,
         clock: Clock | None = None,
         ids: Callable[[], UUID] | None = None,
@@ -146,9 +147,9 @@ class MemoryStore:
                 suggestion="Vectors lie beside the texts, which can be guessed from them.",
             )
         # Refused after the opening, they would leave a file and an open connection behind.
-        types = _distinct(vocabularies)
-        insight = None if embedder is None else Insight.of(embedder, meaning)
         self.plugins = Plugins()
+        types = _distinct(self.plugins.vocabularies(vocabularies))
+        insight = None if embedder is None else Insight.of(embedder, meaning)
         self._database = opened(_path(location), timeout=timeout, durability=durability)
         try:
             unlock(self._database, key)
@@ -173,6 +174,7 @@ class MemoryStore:
             principal=self.principals.get,
         )
         self.tokens = Tokens(self._setting)
+        self.plugins.opened(self)
 
     @property
     def location(self) -> str:

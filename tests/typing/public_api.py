@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import assert_type
 
+from fastapi import FastAPI
+from starlette.requests import Request
 from uuid6 import UUID
 
 from memories_sdk import (
@@ -46,6 +48,7 @@ from memories_sdk.results import Answer
 from memories_sdk.schemas import Definition
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall
+from memories_sdk.server import Caller
 from memories_sdk.tokens import IssuedToken, Token
 from memories_sdk.tools import DEFAULT, FACT_TOOLS, Approval, ApprovalPolicy, ask_in_terminal
 
@@ -80,12 +83,21 @@ def proving(store: MemoryStore, alice: Principal) -> None:
     assert_type(store.tokens.revoke(issued.token.id), None)
 
 
-def plugins(store: MemoryStore, plugin: object, change: Revision) -> None:
+def plugins(
+    store: MemoryStore,
+    plugin: object,
+    change: Revision,
+    place: Callable[[str], FastAPI],
+    caller: Callable[[Request], Caller],
+) -> None:
     """Check what other programs may add."""
     assert_type(store.plugins, Plugins)
     assert_type(store.plugins.register(plugin, name="mine"), None)
     assert_type(store.plugins.unregister("mine"), None)
     assert_type(store.plugins.names(), list[str])
+    assert_type(store.plugins.vocabularies(), tuple[Vocabulary, ...])
+    assert_type(store.plugins.opened(store), None)
+    assert_type(store.plugins.add_routes(place, store, caller), None)
     assert_type(store.plugins.listening, bool)
     assert_type(store.plugins.foreign, bool)
     write = Write("global:1", "user:alice", "fact", {"content": "text"})

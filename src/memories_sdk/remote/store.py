@@ -51,7 +51,7 @@ class RemoteStore(MemoryStore):
         location: str | os.PathLike[str] | None = None,
         *,
         token: str | None = None,
-        vocabularies: Sequence[Vocabulary] = (DOCUMENTS, FACTS),
+        vocabularies: Sequence[Vocabulary] | None = None,
         transport: httpx.BaseTransport | None = None,
         **options: Any,
     ) -> None:
@@ -62,8 +62,8 @@ class RemoteStore(MemoryStore):
             )
         place = os.fspath(location) if location is not None else os.environ["MEMORIES_URL"]
         self._line = Line(place, token or os.environ.get("MEMORIES_TOKEN"), transport)
-        self._types_here = tuple(vocabularies)
         self.plugins = Plugins()
+        self._types_here = self.plugins.vocabularies(vocabularies)
         try:
             self.principals = RemotePrincipals(self._line)
         except BaseException:
@@ -72,6 +72,7 @@ class RemoteStore(MemoryStore):
         self.agents = RemoteAgents(self._line)
         self.approvals = RemoteApprovals(self)
         self.tokens = RemoteTokens()
+        self.plugins.opened(self)
 
     @property
     def location(self) -> str:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from memories_sdk.errors import InvalidInput
 from memories_sdk.principals import Principal
-from memories_sdk.server import beside, further, health, spora
+from memories_sdk.server import beside, further, health, plugged, spora
 from memories_sdk.server.authentication import Authenticate, Gate
 from memories_sdk.server.board import Board
 from memories_sdk.server.frame import Frame, Watcher, not_found
@@ -67,6 +67,7 @@ def create_app(
     routes = (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts)
     app.router.routes.append(Board(service, routes))
     health.add(app, store)
+    plugged.add(app, service)
     describe(app, routes)
     app.add_middleware(Frame, hosts=hosts, watchers=watchers)
     return app

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
@@ -28,6 +28,7 @@ from memories_sdk.server.replies import Answer, Refusal, Refused, refusal
 from memories_sdk.store import MemoryStore
 
 SPORA_CSRF: Final = "x-csrf-token"
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +110,29 @@ class Service:
 
     async def answer(self, route: Route, request: Request) -> Response:
         """Return the answer of a route."""
-        family = route.family
-        if not route.open and self.gate.shut(request):
-            return family.refusal(unauthenticated()).response()  # before a body of nobody's is read
         try:
-            body = await self._body(request) if route.method not in SAFE else b""
+            body = await self._read(request, of_nobody=route.open)
         except Refused as error:
-            return family.refusal(error).response()
-        if self._workers is None:
-            self._workers = anyio.CapacityLimiter(self.limits.workers)
-        return await anyio.to_thread.run_sync(
-            self._respond, route, request, body, limiter=self._workers
-        )
+            return route.family.refusal(error).response()
+        return await self._in_worker(lambda: self._respond(route, request, body))
+
+    async def admit(self, request: Request, family: Family) -> tuple[Caller, bytes]:
+        """Return who makes a request, and its body, for what answers in the server's stead.
+
+        Raises:
+            Refused: A route of that family would refuse it too, whatever it does.
+        """
+        body = await self._read(request)
+        writes = request.method not in SAFE
+        return await self._in_worker(lambda: self._proved(request, family, writes=writes)), body
 
     def _respond(self, route: Route, request: Request, body: bytes) -> Response:
         try:
-            caller = NOBODY if route.open else self.gate.caller(request)
-            route.family.check(request, caller)
-            check_access(caller, writes=route.writes)
+            caller = NOBODY
+            if not route.open:
+                caller = self._proved(request, route.family, writes=route.writes)
+            else:
+                route.family.check(request, caller)
             call = Call(self.store, request, body, caller)
             _ = call.named_principal, route.raw or call.given
             return route.run(call).response()
@@ -135,6 +141,22 @@ class Service:
             if answer.status == UNFORESEEN_STATUS:
                 raise  # logged with its trace by the frame around the application
             return answer.response()
+
+    def _proved(self, request: Request, family: Family, *, writes: bool) -> Caller:
+        caller = self.gate.caller(request)
+        family.check(request, caller)
+        check_access(caller, writes=writes)
+        return caller
+
+    async def _in_worker(self, work: Callable[[], Done]) -> Done:
+        if self._workers is None:
+            self._workers = anyio.CapacityLimiter(self.limits.workers)
+        return await anyio.to_thread.run_sync(work, limiter=self._workers)
+
+    async def _read(self, request: Request, *, of_nobody: bool = False) -> bytes:
+        if not of_nobody and self.gate.shut(request):
+            raise unauthenticated()  # before a body of nobody's is read
+        return b"" if request.method in SAFE else await self._body(request)
 
     async def _body(self, request: Request) -> bytes:
         """Return the body, of bounded size and in bounded time."""
