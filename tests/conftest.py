@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import hypothesis
 import pytest
+from held import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -211,6 +212,12 @@ def make_store(where: Callable[[str], str]) -> Iterator[MakeStore]:
             return stores.enter_context(MemoryStore(where(name), **options))
 
         yield make
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of a store that a test makes with it."""
+    return Clock()
 
 
 @pytest.fixture

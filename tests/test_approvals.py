@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from memories_sdk.tools import (
 
 if TYPE_CHECKING:
     from conftest import MakeStore
+    from held import Clock
 
 DELETE = {"action": "delete", "name": "n", "type": "plan"}
 REPLACE = {"action": "replace", "name": "n", "type": "plan", "find": "two", "new_text": "2"}
@@ -42,23 +43,6 @@ EVERYTHING = ApprovalPolicy(
     dict.fromkeys(("memory", "global_memory"), tuple(OPERATIONS))
     | {f"{it}_memory": (it,) for it in ("remember", "forget", "list", "clear")}
 )
-
-
-class Clock:
-    """A clock that stands still until it is set."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        """Return the time."""
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The clock of the store."""
-    return Clock()
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from held import START, stored
 from uuid6 import UUID, uuid7
 
 from memories_sdk import (
@@ -23,29 +24,7 @@ from memories_sdk.errors import NameTaken, StorageError
 
 if TYPE_CHECKING:
     from conftest import MakeStore
-
-START = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-class Clock:
-    """A clock that stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        """Return the moment."""
-        return self.now
-
-    def go_on(self, **delta: float) -> None:
-        """Let time go by."""
-        self.now += timedelta(**delta)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The clock of the store."""
-    return Clock()
+    from held import Clock
 
 
 @pytest.fixture
@@ -58,15 +37,6 @@ def store(make_store: MakeStore, clock: Clock) -> MemoryStore:
 def shelf(store: MemoryStore, alice: Principal) -> Scope:
     """Alice's global shelf."""
     return store.scope(acting_as=alice)
-
-
-def stored(store: MemoryStore) -> dict[str, list[tuple[object, ...]]]:
-    """Return all rows of memories, bodies and revisions."""
-    with store._database.read() as connection:
-        return {
-            table: connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()  # noqa: S608 -- literals below
-            for table in ("memories", "memory_bodies", "memory_revisions")
-        }
 
 
 WRITES: dict[str, Callable[[Scope, Memory], object]] = {

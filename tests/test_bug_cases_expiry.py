@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from held import START
 
 from memories_sdk import (
     MemoryStore,
@@ -16,29 +17,7 @@ from memories_sdk import (
 
 if TYPE_CHECKING:
     from conftest import MakeStore
-
-START = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-class Clock:
-    """A clock that stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        """Return the moment."""
-        return self.now
-
-    def go_on(self, **delta: float) -> None:
-        """Let time go by."""
-        self.now += timedelta(**delta)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The clock of the store."""
-    return Clock()
+    from held import Clock
 
 
 @pytest.fixture

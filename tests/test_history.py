@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from held import START
 from uuid6 import uuid7
 
 from memories_sdk import InvalidInput, MemoryStore, NotFound, Principal, Scope
@@ -13,29 +14,7 @@ from memories_sdk.errors import NameTaken
 
 if TYPE_CHECKING:
     from conftest import MakeStore
-
-START = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-class Clock:
-    """A clock that stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        """Return the moment."""
-        return self.now
-
-    def go_on(self, **delta: float) -> None:
-        """Let time go by."""
-        self.now += timedelta(**delta)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The clock of the store."""
-    return Clock()
+    from held import Clock
 
 
 @pytest.fixture

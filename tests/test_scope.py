@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from held import START, stored
 from uuid6 import UUID
 
 from memories_sdk import (
@@ -24,29 +25,7 @@ from memories_sdk.errors import NameTaken
 
 if TYPE_CHECKING:
     from conftest import MakeStore
-
-START = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-class Clock:
-    """A clock that stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        """Return the moment."""
-        return self.now
-
-    def go_on(self, **delta: float) -> None:
-        """Let time go by."""
-        self.now += timedelta(**delta)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """The clock of the store."""
-    return Clock()
+    from held import Clock
 
 
 @pytest.fixture
@@ -70,15 +49,6 @@ def shelf(request: pytest.FixtureRequest, store: MemoryStore, alice: Principal) 
 def names(heads: Iterable[MemoryHead]) -> list[str]:
     """Return the names in their order."""
     return [head.name for head in heads]
-
-
-def stored(store: MemoryStore) -> dict[str, list[tuple[object, ...]]]:
-    """Return all rows of memories, bodies and revisions."""
-    with store._database.read() as connection:
-        return {
-            table: connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()  # noqa: S608 -- literals below
-            for table in ("memories", "memory_bodies", "memory_revisions")
-        }
 
 
 def test_save_creates_and_then_updates_the_same_memory(shelf: Scope, clock: Clock) -> None:
