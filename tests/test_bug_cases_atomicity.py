@@ -19,8 +19,8 @@ from memories_sdk import (
     Principal,
     Scope,
 )
-from memories_sdk import statements as sql
 from memories_sdk.errors import NameTaken, StorageError
+from memories_sdk.statements import revisions as sql
 
 if TYPE_CHECKING:
     from conftest import MakeStore

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memories_sdk import MemoryStore, Scope
-from memories_sdk import statements as sql
 from memories_sdk.ids import Uuid7
+from memories_sdk.statements import revisions as sql
 
 if TYPE_CHECKING:
     from conftest import MakeStore

@@ -22,7 +22,7 @@ from memories_sdk.facts import (
 )
 from memories_sdk.fields import LONGEST_SPELLED
 from memories_sdk.memory import FACTS
-from memories_sdk.reader import Recent
+from memories_sdk.pages import Recent
 
 if TYPE_CHECKING:
     from conftest import MakeStore

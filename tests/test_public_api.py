@@ -30,16 +30,17 @@ from memories_sdk import (
 )
 from memories_sdk.approvals import Approvals
 from memories_sdk.attachments import Attachment, AttachmentHead
+from memories_sdk.directory import Agents, Principals
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Plugins
 from memories_sdk.memory import Page, Saved
-from memories_sdk.reader import Recent, ScopeReader
+from memories_sdk.pages import Recent
+from memories_sdk.reader import ScopeReader
 from memories_sdk.schemas import Definition
 from memories_sdk.search.hits import Hit, Hits
 from memories_sdk.search.recall import Recall, Recalled
-from memories_sdk.store import Agents, Principals
 from memories_sdk.tokens import IssuedToken, Token, Tokens
 from memories_sdk.tools import Approval, ApprovalPolicy
 from memories_sdk.watch import Watch

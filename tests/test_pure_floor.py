@@ -36,8 +36,8 @@ from memories_sdk.fields import (
 )
 from memories_sdk.history import Revision, rewind
 from memories_sdk.memory import DERIVED_SUMMARY, MAX_ORDER, MAX_TAG, MAX_TAGS
+from memories_sdk.pages import cursor_behind, place_of
 from memories_sdk.principals import Principal, may_control, may_see, scope_key, spora_key
-from memories_sdk.reader import _cursor, _place
 from memories_sdk.rows import from_time, to_time
 
 ANY_TEXT = st.text(st.characters(), max_size=60) | st.text(
@@ -394,16 +394,16 @@ def test_only_a_user_acts_and_only_for_itself_and_its_groups(
 def test_a_cursor_comes_back_as_the_place_it_was(order: int, name: str, id: UUID) -> None:
     """Any name survives the way out and back; a cursor is plain letters."""
     head = dataclasses.replace(HEAD, order=order, name=name, id=UUID(int=id.int))
-    cursor = _cursor(head)
+    cursor = cursor_behind(head)
     assert cursor.isascii()
-    assert _place(cursor) == (order, name, id.bytes)
+    assert place_of(cursor) == (order, name, id.bytes)
 
 
 @given(st.text(max_size=40) | st.binary(max_size=40) | st.integers() | st.none())
 def test_no_cursor_makes_a_list_raise_something_else(cursor: object) -> None:
     """A forged cursor is a place or a refusal."""
     try:
-        place = _place(cursor)
+        place = place_of(cursor)
     except InvalidInput:
         return
     assert [type(it) for it in place] == [int, str, bytes]

@@ -213,7 +213,8 @@ def test_every_verb_that_takes_a_version_is_tested() -> None:
     """A new verb with `expected_version` needs a row above."""
     verbs = {
         name
-        for name, verb in vars(Scope).items()
+        for kind in Scope.__mro__
+        for name, verb in vars(kind).items()
         if "expected_version" in getattr(verb, "__annotations__", {}) and name[0] != "_"
     }
     # Moving takes a version and makes none: test_narrowed_scopes.py has its row.

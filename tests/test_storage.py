@@ -34,7 +34,7 @@ from memories_sdk.errors import (
     StoreUnavailable,
 )
 from memories_sdk.ids import Uuid7
-from memories_sdk.statements import memories
+from memories_sdk.statements.terms import memories
 from memories_sdk.wording import compiled
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from typing import Any, Final, Protocol, TypeVar
 from uuid6 import UUID
 
 from memories_sdk import document_tools
-from memories_sdk import statements as sql
 from memories_sdk.arguments import Arguments
+from memories_sdk.bound import parsed_id
 from memories_sdk.database import Connection
 from memories_sdk.document_tools import OPERATIONS, TOOLS, describe
 from memories_sdk.errors import (
@@ -35,7 +35,6 @@ from memories_sdk.fact_tools import FACT_TOOLS
 from memories_sdk.history import Revision
 from memories_sdk.memory import DOCUMENTS, FACTS, Memory, Vocabulary
 from memories_sdk.principals import Agent, Principal
-from memories_sdk.reader import parsed_id
 from memories_sdk.results import Answer, Approval, ApprovalState, Card, ToolResult, place
 from memories_sdk.rows import (
     Request,
@@ -46,6 +45,7 @@ from memories_sdk.rows import (
     to_request,
 )
 from memories_sdk.scope import Scope
+from memories_sdk.statements import approvals as sql
 from memories_sdk.tables import REQUEST_TEXTS
 from memories_sdk.trial import ChangedSince, Granted, Trial
 from memories_sdk.visit import Setting, persistent

@@ -1,33 +1,30 @@
-"""Desk: what people keep on a shelf beside its memories, and the way of all writing."""
+"""Desk: what people keep on a shelf beside its memories."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 
 from uuid6 import UUID
 
+from memories_sdk.archive import Archive
 from memories_sdk.attachments import (
     Attachment,
     AttachmentHead,
     checked_picture,
     picture_digest,
 )
+from memories_sdk.bound import parsed_id
 from memories_sdk.editor_drafts import EditorDraft, checked_fields, checked_key
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.fields import checked_type, checked_version, normal_label
-from memories_sdk.hooks import Write
-from memories_sdk.once import Once, writes
-from memories_sdk.quota import check_quota
-from memories_sdk.reader import parsed_id
-from memories_sdk.shelf import Shelf
-from memories_sdk.visit import Change, persistent
+from memories_sdk.once import writes
+from memories_sdk.visit import persistent
 
 MOST_DRAFTS = 100
 """Drafts of one person on one shelf; the oldest go when there are more."""
 
 
-class Desk(Once):
+class Desk(Archive):
     """Pictures that bodies refer to, and texts that nobody saved yet. Part of every `Scope`."""
 
     @writes
@@ -160,22 +157,3 @@ class Desk(Once):
         key = checked_key(key)
         with self._writing() as shelf:
             shelf.drop_draft(self.caller.id, key)
-
-    def _writing(
-        self, *, taken: str = "That name is taken.", erasing: bool = False
-    ) -> AbstractContextManager[Shelf]:
-        writing = self._setting.database.write(shelf=self.key, taken=taken, erasing=erasing)
-        plugins = self._setting.plugins
-        return self._keeping(Change(writing, self._shelf, plugins, self._check_quota))
-
-    def _check_quota(self, shelf: Shelf) -> None:
-        quota = self._setting.quota
-        if quota is not None and (
-            usage := shelf.usage(self.principal.id, quota.writes_per_minute or 0)
-        ):
-            check_quota(quota, usage)
-
-    def _admit(self, type: str, texts: Mapping[str, str]) -> None:
-        """Ask the guards. They may be slow: not while others wait for the lock."""
-        write = Write(self.key, self._actor, type, texts)
-        self._setting.plugins.admit(write, checked_type(type, self.vocabularies))

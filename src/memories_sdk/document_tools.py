@@ -14,8 +14,8 @@ from memories_sdk.difference import difference
 from memories_sdk.errors import InvalidInput
 from memories_sdk.fields import checked_type, normal_name
 from memories_sdk.memory import DOCUMENTS, UNSET, Memory
+from memories_sdk.pages import MAX_PAGE
 from memories_sdk.principals import ScopeKind
-from memories_sdk.reader import MAX_PAGE
 from memories_sdk.results import MAX_TEXT, Answer, Card, one_line, place
 from memories_sdk.schemas import Definition
 from memories_sdk.scope import Scope

@@ -7,11 +7,12 @@ from heapq import merge
 from itertools import islice
 from operator import attrgetter
 
-from memories_sdk import statements as sql
 from memories_sdk.database import Connection
 from memories_sdk.history import History, Revision
 from memories_sdk.principals import Principal, scope_key
 from memories_sdk.rows import to_revision
+from memories_sdk.statements import people
+from memories_sdk.statements import revisions as sql
 from memories_sdk.visit import Setting
 
 
@@ -55,10 +56,10 @@ class Feed:
         return [to_revision(row, None) for row in rows]  # a notice holds no text to be opened
 
     def _shelves(self, connection: Connection) -> Iterator[str]:
-        groups = connection.execute(sql.VISIBLE_GROUPS, {"user_id": self._caller.id}).fetchall()
+        groups = connection.execute(people.VISIBLE_GROUPS, {"user_id": self._caller.id}).fetchall()
         for id in (self._caller.id, *_ids(groups)):
             yield scope_key(principal_id=id)
-            agents = connection.execute(sql.AGENTS_OF, {"principal_id": id}).fetchall()
+            agents = connection.execute(people.AGENTS_OF, {"principal_id": id}).fetchall()
             yield from (scope_key(agent_id=agent) for agent in _ids(agents))
 
 

@@ -35,6 +35,9 @@ Action = Literal[
 ENDINGS: Final[tuple[Action, ...]] = ("delete", "clear", "expire", "depart")
 """The actions after which a memory is gone from its shelf."""
 
+LAST_SEQ: Final = 2**63 - 1
+"""The largest whole number that every engine takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from uuid6 import UUID
 
-from memories_sdk import statements as sql
 from memories_sdk.attachments import picture_digest, picture_id
 from memories_sdk.database import Connection
 from memories_sdk.encryption import Cipher
@@ -24,6 +23,8 @@ from memories_sdk.rows import (
     to_id,
     to_memory,
 )
+from memories_sdk.statements import revisions as sql
+from memories_sdk.statements.desk import PICTURES
 
 Damage = Literal["engine", "reference", "body", "state", "seal", "attachment"]
 
@@ -95,7 +96,7 @@ def _memories(connection: Connection, cipher: Cipher | None) -> Iterator[Finding
 
 
 def _attachments(connection: Connection) -> Iterator[Finding]:
-    for *head, shelf, digest, content in connection.execute(sql.PICTURES):
+    for *head, shelf, digest, content in connection.execute(PICTURES):
         if picture_digest(content) != digest or picture_id(digest) != to_id(head[0]):
             yield Finding(
                 "attachment", f"The picture {head[1]!r} changed outside the store.", shelf

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from memories_sdk import statements as sql
 from memories_sdk.database import Connection, Database
 from memories_sdk.encryption import Cipher
 from memories_sdk.errors import InvalidInput, StoreDamaged, WrongKey
@@ -24,6 +23,10 @@ from memories_sdk.rows import (
     to_memory,
 )
 from memories_sdk.search import stored_vectors, word_index
+from memories_sdk.statements import sealing as sql
+from memories_sdk.statements.desk import REWRITE_DRAFT
+from memories_sdk.statements.memories import UPDATE_BODY
+from memories_sdk.statements.revisions import FACTS
 from memories_sdk.tables import REQUEST_TEXTS
 
 
@@ -111,7 +114,7 @@ def _reseal_memories(connection: Connection, old: Cipher | None, new: Cipher) ->
             "content": sealed_content(memory, new),
             "sha256": keyed(body_digest(memory.content), new),
         }
-        connection.execute(sql.UPDATE_BODY, body)
+        connection.execute(UPDATE_BODY, body)
         connection.execute(
             sql.UPDATE_SUMMARY, {"row": number, "new_summary": sealed_summary(memory, new)}
         )
@@ -124,7 +127,7 @@ def _reseal_history(connection: Connection, old: Cipher | None, new: Cipher) -> 
     for (seq,) in connection.execute(sql.ALL_SEQS, {}).fetchall():
         row = connection.execute(sql.LINK, {"seq": seq}).fetchone()
         _, *values, before, content, redacted, after, _ = row
-        facts = dict(zip(sql.FACTS[1:], values, strict=True))
+        facts = dict(zip(FACTS[1:], values, strict=True))
         if facts["scope_key"] != shelf:
             shelf, previous = facts["scope_key"], b""
         before, content = opened_image(facts, before, content, old)
@@ -144,7 +147,7 @@ def _reseal_drafts(connection: Connection, old: Cipher | None, new: Cipher) -> N
         place = ("draft", shelf, str(caller_id), key)
         text = fields if old is None else old.open(fields, *place)
         at = {"scope_key": shelf, "caller_id": caller_id, "at_key": key}
-        connection.execute(sql.REWRITE_DRAFT, at | {"new_fields": new.seal(text, *place)})
+        connection.execute(REWRITE_DRAFT, at | {"new_fields": new.seal(text, *place)})
 
 
 def _key_operations(connection: Connection, cipher: Cipher) -> None:

@@ -15,20 +15,24 @@ from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeVar
 
 from uuid6 import UUID
 
-from memories_sdk import statements as sql
 from memories_sdk import timeline
 from memories_sdk.attachments import AttachmentHead
+from memories_sdk.bound import missing_agent
 from memories_sdk.database import Connection
 from memories_sdk.edits import Edit
 from memories_sdk.errors import Conflict, KeyReused, NameTaken
-from memories_sdk.fields import normal_label
+from memories_sdk.fields import checked_type, normal_label
 from memories_sdk.history import History
+from memories_sdk.hooks import Write
+from memories_sdk.ledger import Owner
 from memories_sdk.memory import Memory, Saved
 from memories_sdk.principals import Agent, denied, scope_key
-from memories_sdk.reader import ScopeReader, missing_agent
+from memories_sdk.quota import check_quota
+from memories_sdk.reader import ScopeReader
 from memories_sdk.rows import keyed
-from memories_sdk.shelf import Owner, Shelf
-from memories_sdk.visit import Visit, persistent
+from memories_sdk.shelf import Shelf
+from memories_sdk.statements import people
+from memories_sdk.visit import Change, Visit, persistent
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,7 +51,7 @@ class Call(NamedTuple):
 
 
 class Once(ScopeReader):
-    """What lets a scope carry out a write once."""
+    """The way of all writing: one transaction, and with a key one write however often asked for."""
 
     _once_key: str | None = None
 
@@ -76,6 +80,25 @@ class Once(ScopeReader):
         # A guard may write on a shelf of its own while a verb is under way.
         return held.over(visit) if held is not None and held.scope is self else visit
 
+    def _writing(
+        self, *, taken: str = "That name is taken.", erasing: bool = False
+    ) -> AbstractContextManager[Shelf]:
+        writing = self._setting.database.write(shelf=self.key, taken=taken, erasing=erasing)
+        plugins = self._setting.plugins
+        return self._keeping(Change(writing, self._shelf, plugins, self._check_quota))
+
+    def _check_quota(self, shelf: Shelf) -> None:
+        quota = self._setting.quota
+        if quota is not None and (
+            usage := shelf.usage(self.principal.id, quota.writes_per_minute or 0)
+        ):
+            check_quota(quota, usage)
+
+    def _admit(self, type: str, texts: Mapping[str, str]) -> None:
+        """Ask the guards. They may be slow: not while others wait for the lock."""
+        write = Write(self.key, self._actor, type, texts)
+        self._setting.plugins.admit(write, checked_type(type, self.vocabularies))
+
     def _result(self, shelf: Shelf, outcome: Outcome) -> object:
         match outcome:
             case {"seq": seq}:
@@ -98,13 +121,13 @@ class Once(ScopeReader):
             agent = None
             principal_id = int(number)
             if kind == "agent":
-                row = connection.execute(sql.AGENT, {"id": int(number)}).fetchone()
+                row = connection.execute(people.AGENT, {"id": int(number)}).fetchone()
                 if row is None:
                     raise missing_agent(number)
                 agent, principal_id = Agent(*row), row[2]
             if principal_id != self.caller.id:
                 member = {"group_id": principal_id, "user_id": self.caller.id}
-                if connection.execute(sql.ROLE, member).fetchone() is None:
+                if connection.execute(people.ROLE, member).fetchone() is None:
                     raise denied(principal_id)
             owner = Owner(
                 key,

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 
 from uuid6 import UUID
 
 from memories_sdk import display
-from memories_sdk import statements as sql
+from memories_sdk.bound import Bound, parsed_id
 from memories_sdk.database import Connection
-from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.errors import InvalidInput
 from memories_sdk.facts import folded
-from memories_sdk.fields import checked_order, checked_type, normal_name, normal_tags
+from memories_sdk.fields import checked_type, normal_tags
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
 from memories_sdk.hooks import Write
-from memories_sdk.keys import check_current
-from memories_sdk.memory import Memory, MemoryHead, Page, Vocabulary
-from memories_sdk.principals import Agent, Principal, ScopeKind, denied, scope_key
+from memories_sdk.memory import Memory, Page
+from memories_sdk.pages import (
+    MAX_PAGE,
+    Bodies,
+    Recent,
+    check_limit,
+    check_since,
+    check_skip,
+    cursor_behind,
+    place_of,
+    seq_of,
+)
 from memories_sdk.rows import from_time
 from memories_sdk.search.filtering import Filter
 from memories_sdk.search.hits import Hits
@@ -32,38 +37,11 @@ from memories_sdk.search.hits import place as hit_place
 from memories_sdk.search.ranking import Query
 from memories_sdk.search.recall import Recall
 from memories_sdk.search.searcher import Searcher, Sight, searcher
-from memories_sdk.shelf import Owner, Place, Shelf, Stored
-from memories_sdk.visit import Setting, Visit
+from memories_sdk.shelf import Shelf
 from memories_sdk.watch import PAUSE, Watch
 
-MAX_PAGE: Final = 500
 MAX_CHARS: Final = 1_000_000
 MIN_RELEVANCE: Final = 0.2
-DIGITS: Final = re.compile(r"[0-9]{1,18}\Z")
-
-
-class Recent(NamedTuple):
-    """Memories with their bodies, last changed first.
-
-    Attributes:
-        total: How many match, on all pages.
-    """
-
-    memories: tuple[Memory, ...]
-    total: int
-
-
-class Bodies(NamedTuple):
-    """One page of memories with their bodies, in list order.
-
-    Attributes:
-        total: How many match, on all pages.
-        next_cursor: What to pass as `cursor` for the page after this, or None on the last.
-    """
-
-    memories: tuple[Memory, ...]
-    total: int
-    next_cursor: str | None
 
 
 class _Search(NamedTuple):
@@ -75,7 +53,7 @@ class _Search(NamedTuple):
     sight: Sight
 
 
-class ScopeReader:
+class ScopeReader(Bound):
     """The reading half of a shelf. Made by `store.scope(…)` and `Scope.read_only()`.
 
     Attributes:
@@ -86,53 +64,11 @@ class ScopeReader:
         key: `global:<principal>` or `agent:<agent>`.
     """
 
-    def __init__(
-        self,
-        setting: Setting,
-        *,
-        caller: Principal,
-        principal: Principal,
-        agent: Agent | None,
-        actor: str,
-        source: str | None,
-    ) -> None:
-        self._setting = setting
-        self._actor = actor
-        self._source = source
-        self.caller = caller
-        self.principal = principal
-        self.agent = agent
-        self.kind: ScopeKind = "global" if agent is None else "agent"
-        self.key = (
-            scope_key(principal_id=principal.id) if agent is None else scope_key(agent_id=agent.id)
-        )
-        # The caller's own global shelf cannot be taken away; any other is checked at each call.
-        self._lent = principal != caller
-        self._shared = self._lent or agent is not None
-        self._owner = Owner(
-            self.key,
-            self.kind,
-            principal.id if agent is None else None,
-            None if agent is None else agent.id,
-        )
-
-    @property
-    def vocabularies(self) -> tuple[Vocabulary, ...]:
-        """The types this shelf takes, in the order in which they are offered."""
-        return self._setting.vocabularies
-
     @property
     def enabled(self) -> bool:
         """Whether memory is switched on here. Off, every write raises `MemoryOff`."""
         with self._reading() as shelf:
             return shelf.enabled
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a scope is bound to who acts: make one with store.scope(…)")
-
-    def __repr__(self) -> str:
-        shelf = self.agent or self.principal
-        return f"<{type(self).__name__} {shelf} acting as {self.caller}>"
 
     def _repr_html_(self) -> str:
         return display.scope(self)
@@ -154,7 +90,7 @@ class ScopeReader:
         """
         types = self._types(type)
         check_limit(limit)
-        after = None if cursor is None else _place(cursor)
+        after = None if cursor is None else place_of(cursor)
         with self._reading() as shelf:
             heads = shelf.heads(types, limit + 1, after)
             if cursor is None and len(heads) <= limit:
@@ -162,7 +98,7 @@ class ScopeReader:
             total = shelf.total(types)
         more = len(heads) > limit
         heads = heads[:limit]
-        return Page(heads, total=total, next_cursor=_cursor(heads[-1]) if more else None)
+        return Page(heads, total=total, next_cursor=cursor_behind(heads[-1]) if more else None)
 
     def read(
         self, *, type: str | None = None, limit: int = 50, cursor: str | None = None
@@ -170,7 +106,7 @@ class ScopeReader:
         """Return one page as `list` does, of memories with their bodies."""
         types = self._types(type)
         check_limit(limit)
-        after = None if cursor is None else _place(cursor)
+        after = None if cursor is None else place_of(cursor)
         with self._reading() as shelf:
             memories = shelf.page(types, limit + 1, after)
             if cursor is None and len(memories) <= limit:
@@ -178,7 +114,7 @@ class ScopeReader:
             total = shelf.total(types)
         more = len(memories) > limit
         memories = memories[:limit]
-        return Bodies(tuple(memories), total, _cursor(memories[-1]) if more else None)
+        return Bodies(tuple(memories), total, cursor_behind(memories[-1]) if more else None)
 
     def counts(self) -> dict[str, int]:
         """Return how many memories there are of each type, in the order of the vocabularies."""
@@ -205,7 +141,7 @@ class ScopeReader:
         """
         types = self._types(type)
         check_limit(limit)
-        _check_skip(skip)
+        check_skip(skip)
         wanted = folded(_checked_text(containing, "containing"))
         with self._reading() as shelf:
             if not wanted:
@@ -256,7 +192,7 @@ class ScopeReader:
             NotFound: No memory of that name and type was ever here.
         """
         check_limit(limit)
-        before = None if cursor is None else _seq(cursor)
+        before = None if cursor is None else seq_of(cursor)
         memory_id = None if id is None else parsed_id(id)
         if memory_id is None and name is None and type is not None:
             raise InvalidInput(
@@ -424,11 +360,6 @@ class ScopeReader:
         found = self._setting.plugins.concerns(write)
         return [each for each in found if each.certain or vocabulary.guarded]
 
-    def _reading(self) -> Visit:
-        return Visit(
-            self._setting.database.read(shelf=self.key, snapshot=self._shared), self._shelf
-        )
-
     @contextmanager
     def _searching(self) -> Iterator[_Search]:
         database = self._setting.database
@@ -457,48 +388,10 @@ class ScopeReader:
             from_time(self._setting.now()),
         )
 
-    def _shelf(self, connection: Connection) -> Shelf:
-        """Return the shelf, unless it was taken away from the caller since the scope was made."""
-        if self._lent:
-            member = {"group_id": self.principal.id, "user_id": self.caller.id}
-            if connection.execute(sql.ROLE, member).fetchone() is None:
-                raise denied(self.principal.id)
-        if self.agent is not None:
-            owner = connection.execute(sql.AGENT, {"id": self.agent.id}).fetchone()
-            if owner is None or owner[2] != self.principal.id:
-                raise missing_agent(self.agent.name)
-        now = self._setting.now()
-        cipher = self._setting.database.cipher
-        if cipher is not None:
-            check_current(connection, cipher)
-        return Shelf(
-            connection, self._owner, now, actor=self._actor, source=self._source, cipher=cipher
-        )
-
     def _shown(self, revisions: Sequence[Revision]) -> Iterator[Revision]:
         """Yield what a scope of these types may see; a reorder names ids alone."""
         types = self._types(None)
         return (each for each in revisions if each.type is None or each.type in types)
-
-    def _types(self, type: str | None) -> tuple[str, ...]:
-        if type is not None:
-            checked_type(type, self.vocabularies)
-            return (type,)
-        return tuple(each for vocabulary in self.vocabularies for each in vocabulary.types)
-
-    def _name(self, name: str, type: str) -> str:
-        return normal_name(name, checked_type(type, self.vocabularies))
-
-    def _there(self, shelf: Shelf, name: str, type: str) -> Stored:
-        if (stored := shelf.find(name, type)) is None:
-            raise self._missing(name, type)
-        return stored
-
-    def _with_id(self, shelf: Shelf, id: UUID | str) -> Stored:
-        stored = shelf.find_id(parsed_id(id))
-        if stored is None or stored.memory.type not in self._types(None):
-            raise unknown_id()
-        return stored
 
     def _had_name(self, shelf: Shelf, name: str, type: str) -> UUID:
         if (stored := shelf.find(name, type)) is not None:
@@ -506,39 +399,6 @@ class ScopeReader:
         if (id := shelf.last_named(name, type)) is None:
             raise self._missing(name, type)
         return id
-
-    def _missing(self, name: str, type: str) -> NotFound:
-        return NotFound(
-            f"Memory [{name}] (type={type}) not found in {self.kind} scope.",
-            suggestion="list() shows what is on this shelf.",
-        )
-
-
-def parsed_id(value: UUID | str) -> UUID:
-    """Return the id.
-
-    Raises:
-        NotFound: It is no id at all, so nothing can have it.
-    """
-    if isinstance(value, UUID):
-        return value
-    try:
-        return UUID(str(value))
-    except ValueError:
-        raise unknown_id() from None
-
-
-def unknown_id() -> NotFound:
-    """Return the one refusal for an id that is foreign or does not exist."""
-    return NotFound("Memory not found.", suggestion="list() shows what is on this shelf.")
-
-
-def missing_agent(name: str) -> NotFound:
-    """Return the one refusal for an agent that is foreign or does not exist."""
-    return NotFound(
-        f"Agent {name!r} not found.",
-        suggestion="store.agents.owned_by(principal) lists the agents of a principal.",
-    )
 
 
 def _mentions(memory: Memory, wanted: str) -> bool:
@@ -585,67 +445,3 @@ def _check_whole(value: int, field: str, least: int, most: int) -> None:
             field=field,
             suggestion="Leave it out for the default.",
         )
-
-
-def check_limit(limit: int) -> None:
-    """Refuse a page that is too large, or none.
-
-    Raises:
-        InvalidInput: It is out of range.
-    """
-    if type(limit) is not int or not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput(
-            f"limit must lie between 1 and {MAX_PAGE}.",
-            field="limit",
-            suggestion="Follow next_cursor for more.",
-        )
-
-
-def check_since(since: int) -> None:
-    """Refuse what is no place in the change feed.
-
-    Raises:
-        InvalidInput: It is none.
-    """
-    if type(since) is not int or not 0 <= since <= sql.LAST_SEQ:
-        raise InvalidInput(
-            "since must be a seq, or 0 for the beginning.",
-            field="since",
-            suggestion="Pass the last seq that you saw.",
-        )
-
-
-def _check_skip(skip: int) -> None:
-    if type(skip) is not int or not 0 <= skip <= sql.LAST_SEQ:
-        raise InvalidInput(
-            "skip must be 0 or more.", field="skip", suggestion="Leave it out for the first page."
-        )
-
-
-def _cursor(head: MemoryHead) -> str:
-    place = json.dumps([head.order, head.name, head.id.hex], ensure_ascii=False)
-    return base64.urlsafe_b64encode(place.encode()).decode()
-
-
-def _place(cursor: str) -> Place:
-    try:
-        order, name, id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        name.encode()  # a lone surrogate would fail in the engine
-        return checked_order(order), name, UUID(id).bytes
-    except (ValueError, TypeError, AttributeError, binascii.Error):
-        pass
-    raise _foreign_cursor()
-
-
-def _seq(cursor: str) -> int:
-    if not DIGITS.match(str(cursor)):
-        raise _foreign_cursor()
-    return int(cursor)
-
-
-def _foreign_cursor() -> InvalidInput:
-    return InvalidInput(
-        "cursor is not one of this list.",
-        field="cursor",
-        suggestion="Pass next_cursor of the page before, unchanged.",
-    )

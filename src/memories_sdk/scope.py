@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
 from uuid6 import UUID
 
-from memories_sdk import adoption, timeline, transfers
+from memories_sdk import transfers
+from memories_sdk.bound import parsed_id, unknown_id
 from memories_sdk.desk import Desk
 from memories_sdk.draft import Draft, edited
 from memories_sdk.edits import Edit, apply_edits
-from memories_sdk.errors import EditConflict, InvalidInput, NotFound, WriteRefused
+from memories_sdk.errors import EditConflict, InvalidInput
 from memories_sdk.fields import (
     checked_order,
-    checked_time,
     checked_type,
     checked_version,
     normal_content,
     normal_name,
 )
-from memories_sdk.history import History, rewind
 from memories_sdk.memory import UNSET, Derived, Memory, Saved, Unset
-from memories_sdk.merge import merge
 from memories_sdk.once import writes
-from memories_sdk.past import Adopted, Past, Policy, checked_policy
-from memories_sdk.reader import ScopeReader, parsed_id, unknown_id
+from memories_sdk.precondition import expect
+from memories_sdk.reader import ScopeReader
 from memories_sdk.shelf import Shelf, Stored
-from memories_sdk.visit import Visit, persistent
+from memories_sdk.visit import Visit
 
 Unknown = Literal["refuse", "skip", "count"]
 
@@ -106,7 +103,7 @@ class Scope(Desk):
         self._admit(type, draft.texts() | {"name": name})
         with self._writing() as shelf:
             if (stored := shelf.find(name, type)) is not None:
-                _expect(shelf, stored, expected, _written(content))
+                expect(shelf, stored, expected, _written(content))
                 changed = shelf.change(stored, draft.applied(stored.memory, shelf.now))
                 return Saved(changed, created=False)
             if expected is not None:
@@ -202,7 +199,7 @@ class Scope(Desk):
         with self._writing(taken="Another memory has that name and type.") as shelf:
             stored = self._with_id(shelf, id)
             old = stored.memory
-            _expect(shelf, stored, expected, _written(content))
+            expect(shelf, stored, expected, _written(content))
             if old.type != seen.type or (moved and old.version != seen.version):
                 raise EditConflict(seen.version, old)
             if draft.empty:
@@ -326,7 +323,7 @@ class Scope(Desk):
         expected = checked_version(expected_version)
         with self._writing() as shelf:
             stored = self._with_id(shelf, id)
-            _expect(shelf, stored, expected)
+            expect(shelf, stored, expected)
             anchor = self._with_id(shelf, neighbour)
             return shelf.move(stored, anchor, 0 if after is None else 1)
 
@@ -411,7 +408,7 @@ class Scope(Desk):
         taken = f"A memory [{memory.name}] (type={memory.type}) is there already."
         with self._writing(taken=taken) as shelf:
             stored = self._with_id(shelf, id)
-            _expect(shelf, stored, expected)
+            expect(shelf, stored, expected)
             if stored.memory.version != memory.version:
                 raise EditConflict(memory.version, stored.memory)  # the guards saw another text
             there = shelf.beside(to._shelf)
@@ -419,155 +416,6 @@ class Scope(Desk):
             if to.principal != self.principal:
                 to._check_quota(there)
             return moved
-
-    @writes
-    def restore(
-        self,
-        id: UUID | str,
-        *,
-        version: int | None = None,
-        expected_version: int | None = None,
-    ) -> Memory:
-        """Bring back a deleted memory under its id, or an earlier version of one that is there.
-
-        The place in the list stays what it is, or was. The result is a new version.
-
-        Args:
-            id: The memory, deleted or not.
-            version: Which one; None for the last before the delete.
-            expected_version: See the class; a deleted memory has none that is current.
-
-        Raises:
-            NotFound: It was never on this shelf, or the history does not reach that far.
-            InvalidInput: It is not deleted and no version was named.
-            NameTaken: Another memory has its name and type now.
-            EditConflict: `expected_version` is stale.
-        """
-        target = checked_version(version)
-        expected = checked_version(expected_version)
-        memory_id = parsed_id(id)
-        with self._writing(taken="Another memory has its name and type now.") as shelf:
-            if expected is not None:
-                if (stored := shelf.find_id(memory_id)) is None:
-                    raise EditConflict(expected, None)
-                _expect(shelf, stored, expected)
-            restored = timeline.restore(shelf, memory_id, target)
-            if restored.type not in self._types(None):
-                raise unknown_id()
-            return restored
-
-    @persistent
-    def adopt(
-        self, pasts: Sequence[Past], *, conflict: Policy = "skip", dry_run: bool = False
-    ) -> list[Adopted]:
-        """Take in memories that were kept elsewhere, with their pasts, as one change.
-
-        A memory that is here already, in the same state, is left alone: to adopt the same again
-        changes nothing. Each gets a new id. What a guard refuses does not stop the rest.
-
-        Args:
-            pasts: Made by `past.single` or `past.version_of`; a few hundred at a time.
-            conflict: What to do where another memory has the name and type: leave it, overwrite
-                it (its history stays), take another name, or raise.
-            dry_run: Tell what would become of each, and write nothing.
-
-        Returns:
-            What became of each, in the given order.
-
-        Raises:
-            NameTaken: There is a conflict and it shall fail; nothing of the call was written.
-        """
-        policy = checked_policy(conflict)
-        refused = dict(self._refusals(pasts))
-        done = []
-        with self._reading() if dry_run else self._writing() as shelf:
-            for number, past in enumerate(pasts):
-                if number in refused:
-                    done.append(Adopted("refused", past.name, past.type, error=refused[number]))
-                    continue
-                vocabulary = checked_type(past.type, self.vocabularies)
-                what = adoption.plan(shelf, past, policy, vocabulary)
-                if dry_run:
-                    done.append(Adopted(what.fate, what.name, past.type))
-                else:
-                    done.append(adoption.carry_out(shelf, past, what, self._setting.new_id))
-        return done
-
-    def _refusals(self, pasts: Sequence[Past]) -> Iterator[tuple[int, WriteRefused]]:
-        for number, past in enumerate(pasts):
-            for version in past.versions:
-                try:
-                    if version.draft is not None:
-                        self._admit(past.type, version.draft.texts())
-                except WriteRefused as error:
-                    yield number, error
-                    break
-
-    @writes
-    def undo(self, *, seq: int | None = None) -> History:
-        """Take back the last change of this shelf, whoever made it, with all of its parts.
-
-        A clear, a bulk delete and a reorder are one change each. Called again, it takes back the
-        change before. What is taken back leaves revisions of its own.
-
-        Args:
-            seq: The change you mean to take back; None for the last, whichever it is.
-
-        Returns:
-            The revisions that were taken back, newest first.
-
-        Raises:
-            NotFound: There is nothing to take back.
-            Conflict: Something else came after `seq`.
-            NameTaken: Another memory has the name that would come back.
-        """
-        with self._writing(taken="Another memory has the name that would come back.") as shelf:
-            undone = timeline.undo(shelf, seq, lambda key: shelf.beside(self._other(key)))
-            if any(part.type not in (None, *self._types(None)) for part in undone):
-                raise unknown_id()
-            return History(undone)
-
-    @writes
-    def redact(self, text: str) -> int:
-        """Blot out a text, such as a leaked secret, in this shelf and in all of its history.
-
-        Bodies, summaries and tags are searched, letter by letter as it is written; names are not.
-        A mark stands in its place, a revision says that it happened, and the file keeps no copy.
-
-        Returns:
-            In how many memories and revisions it stood.
-
-        Raises:
-            InvalidInput: The text is empty.
-        """
-        if not text:
-            raise InvalidInput("text cannot be empty.", field="text", suggestion="Name the secret.")
-        with self._writing(erasing=True) as shelf:
-            return timeline.redact(shelf, text)
-
-    @writes
-    def prune(self, *, keep: int | None = None, before: datetime | None = None) -> int:
-        """Forget what old revisions overwrote, to save room; that they were stays on record.
-
-        Nothing is ever pruned by itself.
-
-        Args:
-            keep: Revisions beyond the newest so many of each memory are emptied; at least 1.
-            before: Revisions before this moment are emptied.
-
-        Returns:
-            How many revisions were emptied.
-
-        Raises:
-            InvalidInput: Neither was given, or one is out of range.
-        """
-        if keep is None and before is None:
-            raise InvalidInput("prune needs keep= or before=.", suggestion="For example keep=20.")
-        if keep is not None and keep < 1:
-            raise InvalidInput("keep must be at least 1.", field="keep", suggestion="keep=20")
-        moment = checked_time(before)
-        with self._writing(erasing=True) as shelf:
-            return timeline.prune(shelf, keep=keep, before=moment)
 
     @writes
     def switch(self, *, on: bool) -> None:
@@ -621,28 +469,10 @@ class Scope(Desk):
         self, shelf: Shelf, stored: Stored, edits: Sequence[Edit], expected: int | None
     ) -> Memory:
         memory = stored.memory
-        _expect(shelf, stored, expected, lambda base: apply_edits(base, edits))
+        expect(shelf, stored, expected, lambda base: apply_edits(base, edits))
         vocabulary = checked_type(memory.type, self.vocabularies)
         content = normal_content(apply_edits(memory.content, edits), vocabulary)
         return edited(memory, content, shelf.now)
-
-
-def _expect(
-    shelf: Shelf, stored: Stored, version: int | None, change: Callable[[str], str] | None = None
-) -> None:
-    """Refuse a stale version, with what `change` would have made of the body that was seen."""
-    memory = stored.memory
-    if version is None or version == memory.version:
-        return
-    difference = None
-    if change is not None and version < memory.version:
-        seen = {"content": memory.content}
-        # A pruned history, or edits that fit no body but the new one, leave nothing to compare.
-        with suppress(NotFound, InvalidInput):
-            past = rewind(seen, memory.version, shelf.history(memory.id, limit=-1), version)
-            base = str(past["content"])
-            difference = merge(base, change(base), memory.content)
-    raise EditConflict(version, memory, difference)
 
 
 def _texts(memory: Memory) -> dict[str, str]:
@@ -659,7 +489,7 @@ def _written(content: str | Unset) -> Callable[[str], str] | None:
 
 
 def _remove(shelf: Shelf, stored: Stored, expected: int | None) -> Memory:
-    _expect(shelf, stored, expected)
+    expect(shelf, stored, expected)
     shelf.remove(stored)
     return stored.memory
 

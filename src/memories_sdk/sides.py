@@ -16,7 +16,8 @@ from memories_sdk.edits import Edit
 from memories_sdk.guards import Concern
 from memories_sdk.history import History
 from memories_sdk.memory import UNSET, Derived, Memory, Page, Saved, Unset, Vocabulary
-from memories_sdk.reader import MAX_PAGE, MIN_RELEVANCE, Bodies, Recent
+from memories_sdk.pages import MAX_PAGE, Bodies, Recent
+from memories_sdk.reader import MIN_RELEVANCE
 from memories_sdk.scope import Unknown
 from memories_sdk.search.hits import Hits
 from memories_sdk.search.recall import Recall

@@ -11,43 +11,33 @@ from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import unquote, urlsplit
 
-import platformdirs
 from uuid6 import UUID
 
 from memories_sdk import display
-from memories_sdk import statements as sql
 from memories_sdk.approvals import AnyScope, Approvals
-from memories_sdk.database import IN_MEMORY, Durability
+from memories_sdk.database import Durability
+from memories_sdk.directory import Agents, Principals, not_a_principal
 from memories_sdk.doctor import Symptom, examine
-from memories_sdk.engines import SERVERS, opened
-from memories_sdk.errors import AccessDenied, InvalidInput, NotFound, StoreUnavailable
+from memories_sdk.engines import opened
+from memories_sdk.errors import AccessDenied, InvalidInput
 from memories_sdk.feed import Feed
-from memories_sdk.fields import normal_label, normal_name
+from memories_sdk.fields import normal_label
 from memories_sdk.history import History
 from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
 from memories_sdk.integrity import Finding, findings
 from memories_sdk.keys import rekey, unlock
+from memories_sdk.location import located
 from memories_sdk.memory import Vocabulary
-from memories_sdk.principals import (
-    ROLES,
-    Agent,
-    Principal,
-    PrincipalKind,
-    Role,
-    denied,
-    may_control,
-    may_see,
-)
+from memories_sdk.pages import MAX_PAGE, check_limit, check_since
+from memories_sdk.principals import Agent, Principal, denied
 from memories_sdk.quota import Quota
-from memories_sdk.reader import MAX_PAGE, check_limit, check_since, missing_agent
-from memories_sdk.rows import from_time
 from memories_sdk.scope import Scope
 from memories_sdk.search.embedding import MEANING, Embedder, Insight
+from memories_sdk.statements.revisions import NEWEST
 from memories_sdk.tokens import Tokens
-from memories_sdk.visit import Setting, persistent
+from memories_sdk.visit import Setting
 from memories_sdk.watch import PAUSE, Watch
 
 Clock = Callable[[], datetime]
@@ -150,7 +140,7 @@ class MemoryStore:
         self.plugins = Plugins()
         types = _distinct(self.plugins.vocabularies(vocabularies))
         insight = None if embedder is None else Insight.of(embedder, meaning)
-        self._database = opened(_path(location), timeout=timeout, durability=durability)
+        self._database = opened(located(location), timeout=timeout, durability=durability)
         try:
             unlock(self._database, key)
         except BaseException:
@@ -256,7 +246,7 @@ class MemoryStore:
         caller = self.principals.known(acting_as)
         if since is None:
             with self._database.read() as connection:
-                since = connection.execute(sql.NEWEST).fetchone()[0] or 0
+                since = connection.execute(NEWEST).fetchone()[0] or 0
         check_since(since)
         feed = Feed(self._setting, caller, since)
         bell = partial(self._database.tell, None)
@@ -385,240 +375,11 @@ class MemoryStore:
 
     def _visible(self, caller: Principal, principal: Principal) -> Principal:
         if not isinstance(principal, Principal):
-            raise _not_a_principal("principal", principal)
+            raise not_a_principal("principal", principal)
         for each in self.principals.visible_to(caller):
             if each.id == principal.id:
                 return each
         raise denied(principal.id)
-
-
-class Principals:
-    """Users and groups: `store.principals`."""
-
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
-        self._database = setting.database
-
-    def user(self, name: str) -> Principal:
-        """Return the user of that name, created on first need."""
-        return self._ensure("user", name)
-
-    def group(
-        self,
-        name: str,
-        *,
-        members: Sequence[Principal] = (),
-        owner: Principal | None = None,
-    ) -> Principal:
-        """Return the group of that name, created on first need, with these users in it.
-
-        Args:
-            name: The group.
-            members: Users to add, with the role member; roles that exist stay.
-            owner: Who owns it; in a new group the first member when left out.
-        """
-        group = self._ensure("group", name)
-        roles = self.roles(group)
-        if owner is None and not roles and members:
-            owner, *members = members
-        if owner is not None:
-            self.add_member(group, owner, role="owner")
-        for member in members:
-            if member not in roles and member != owner:
-                self.add_member(group, member)
-        return group
-
-    @persistent
-    def add_member(self, group: Principal, user: Principal, *, role: Role = "member") -> None:
-        """Put a user into a group, or give the user another role there.
-
-        Raises:
-            InvalidInput: The role is unknown, or the two are not a group and a user.
-            NotFound: One of them does not exist.
-        """
-        if role not in ROLES:
-            raise InvalidInput(
-                f"role {role!r} is not one of: {', '.join(ROLES)}", field="role", suggestion=""
-            )
-        if self.known(group).kind != "group" or self.known(user).kind != "user":
-            raise InvalidInput(
-                "add_member takes a group and a user.", suggestion="Groups hold users only."
-            )
-        with self._database.write() as connection:
-            connection.execute(
-                sql.SET_ROLE, {"group_id": group.id, "user_id": user.id, "role": role}
-            )
-
-    @persistent
-    def remove_member(self, group: Principal, user: Principal) -> None:
-        """Take a user out of a group; open scopes of the group refuse the user from then on."""
-        with self._database.write() as connection:
-            connection.execute(sql.REMOVE_MEMBER, {"group_id": group.id, "user_id": user.id})
-
-    def roles(self, group: Principal) -> dict[Principal, Role]:
-        """Return the users of a group with their roles, by name."""
-        with self._database.read() as connection:
-            rows = connection.execute(sql.MEMBERS, {"group_id": group.id}).fetchall()
-        return {Principal(*row[:3]): row[3] for row in rows}
-
-    def visible_to(self, caller: Principal) -> list[Principal]:
-        """Return whom the caller may act as: itself first, then its groups by name."""
-        if not isinstance(caller, Principal):
-            raise _not_a_principal("caller", caller)
-        with self._database.read() as connection:
-            rows = connection.execute(sql.VISIBLE_GROUPS, {"user_id": caller.id}).fetchall()
-        groups = [Principal(*row) for row in rows]
-        ids = {group.id for group in groups}
-        return [each for each in (caller, *groups) if may_see(caller, each.id, ids)]
-
-    def everyone(self) -> list[Principal]:
-        """Return all principals: users by name, then groups by name."""
-        with self._database.read() as connection:
-            return [Principal(*row) for row in connection.execute(sql.PRINCIPALS).fetchall()]
-
-    def known(self, principal: Principal) -> Principal:
-        """Return the principal as it is stored.
-
-        Raises:
-            AccessDenied: There is none of that id; also for a value that is no principal of
-                this store, since a forged one and a foreign one look the same.
-        """
-        if not isinstance(principal, Principal):
-            raise _not_a_principal("acting_as", principal)
-        with self._database.read() as connection:
-            row = connection.execute(sql.PRINCIPAL, {"id": _row_id(principal.id)}).fetchone()
-        if row is None or Principal(*row) != principal:
-            raise denied(principal.id)
-        return principal
-
-    def get(self, id: int) -> Principal:
-        """Return the principal with that id.
-
-        Raises:
-            NotFound: There is none.
-        """
-        with self._database.read() as connection:
-            row = connection.execute(sql.PRINCIPAL, {"id": _row_id(id)}).fetchone()
-        if row is None:
-            raise NotFound(f"Principal #{id} not found.")
-        return Principal(*row)
-
-    @persistent
-    def _ensure(self, kind: PrincipalKind, name: str) -> Principal:
-        key: dict[str, object] = {"kind": kind, "name": normal_name(name)}
-        with self._database.read() as connection:
-            row = connection.execute(sql.PRINCIPAL_NAMED, key).fetchone()
-        if row is None:
-            now: dict[str, object] = {"now": from_time(self._setting.now())}
-            with self._database.write() as connection:
-                connection.execute(sql.INSERT_PRINCIPAL, key | now)
-                row = connection.execute(sql.PRINCIPAL_NAMED, key).fetchone()
-        return Principal(*row)
-
-
-class Agents:
-    """Agents and their owners: `store.agents`."""
-
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
-        self._database = setting.database
-
-    @persistent
-    def create(self, name: str, *, owner: Principal) -> Agent:
-        """Create an agent that belongs to a principal.
-
-        Raises:
-            NameTaken: The principal has one of that name.
-        """
-        name = normal_name(name)
-        Principals(self._setting).known(owner)
-        parameters = {
-            "principal_id": owner.id,
-            "name": name,
-            "now": from_time(self._setting.now()),
-        }
-        with self._database.write(taken=f"{owner} has an agent {name!r} already.") as connection:
-            id = connection.execute(sql.INSERT_AGENT, parameters).lastrowid
-        return Agent(int(id or 0), name, owner.id)
-
-    def ensure(self, name: str, *, owner: Principal) -> Agent:
-        """Return the agent of that name and owner, created on first need."""
-        name = normal_name(name)
-        for agent in self.owned_by(owner):
-            if agent.name == name:
-                return agent
-        return self.create(name, owner=owner)
-
-    def get(self, agent: Agent | str | int, *, owner: Principal) -> Agent:
-        """Return an agent of a principal by value, name or id.
-
-        Raises:
-            NotFound: It does not exist, or belongs to somebody else now.
-        """
-        with self._database.read() as connection:
-            if isinstance(agent, str):
-                key = {"principal_id": owner.id, "name": normal_name(agent)}
-                row = connection.execute(sql.AGENT_NAMED, key).fetchone()
-            else:
-                id = agent.id if isinstance(agent, Agent) else agent
-                row = connection.execute(sql.AGENT, {"id": _row_id(id)}).fetchone()
-        if row is None or row[2] != owner.id:
-            raise missing_agent(agent.name if isinstance(agent, Agent) else str(agent))
-        return Agent(*row)
-
-    def seen_by(self, id: int, caller: Principal) -> Agent:
-        """Return the agent with that id, of any principal that the caller may act as.
-
-        Raises:
-            NotFound: It does not exist, or belongs to nobody of them.
-        """
-        owners = {each.id for each in Principals(self._setting).visible_to(caller)}
-        with self._database.read() as connection:
-            row = connection.execute(sql.AGENT, {"id": _row_id(id)}).fetchone()
-        if row is None or row[2] not in owners:
-            raise missing_agent(str(id))
-        return Agent(*row)
-
-    def owned_by(self, owner: Principal) -> list[Agent]:
-        """Return the agents of a principal, by name."""
-        if not isinstance(owner, Principal):
-            raise _not_a_principal("owner", owner)
-        with self._database.read() as connection:
-            rows = connection.execute(sql.AGENTS_OF, {"principal_id": owner.id}).fetchall()
-        return [Agent(*row) for row in rows]
-
-    @persistent
-    def transfer(self, agent: Agent, *, to: Principal, acting_as: Principal) -> Agent:
-        """Give an agent to another principal; its own memories go with it.
-
-        The caller must control both sides: its own principal, or a group in which it is owner
-        or admin.
-
-        Raises:
-            AccessDenied: The caller does not control one of the two.
-            NotFound: There is no such agent.
-            NameTaken: The new owner has an agent of that name.
-        """
-        taken = f"{to} has an agent {agent.name!r} already."
-        with self._database.write(taken=taken) as connection:
-            row = connection.execute(sql.AGENT, {"id": agent.id}).fetchone()
-            if row is None:
-                raise missing_agent(agent.name)
-            for side in (row[2], to.id):
-                member = {"group_id": side, "user_id": acting_as.id}
-                role = connection.execute(sql.ROLE, member).fetchone()
-                if not may_control(acting_as, side, role and role[0]):
-                    raise AccessDenied(
-                        f"{acting_as} does not control principal #{side}.",
-                        suggestion="Only its user, or an owner or admin of the group, may do that.",
-                    )
-            connection.execute(sql.TRANSFER_AGENT, {"id": agent.id, "to": to.id})
-        return Agent(row[0], row[1], to.id)
-
-
-def _row_id(value: object) -> int:
-    """Return an id as the engine takes it; one that no row can have becomes 0, which none has."""
-    return value if type(value) is int and 0 < value <= sql.LAST_SEQ else 0
 
 
 def _utc_now() -> datetime:
@@ -634,38 +395,3 @@ def _distinct(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, ...]:
             suggestion="For example vocabularies=(DOCUMENTS, FACTS).",
         )
     return tuple(vocabularies)
-
-
-def _path(location: str | os.PathLike[str] | None) -> str:
-    """Return the path of the database file for a path, a URL or nothing."""
-    place = os.fspath(location) if location is not None else os.environ.get("MEMORIES_URL")
-    if (location is not None and not place) or (place and "\0" in place):
-        raise InvalidInput(
-            "location must be a path without NUL characters.",
-            field="location",
-            suggestion="Leave it out for the store in your data folder.",
-        )
-    if not place:
-        folder = platformdirs.user_data_path("memories-sdk")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return str(folder / "memories.db")
-    if "://" not in place:
-        return place if place == IN_MEMORY else str(Path(place).expanduser().absolute())
-    url = urlsplit(place)
-    if url.scheme.partition("+")[0] in SERVERS:
-        return place
-    if url.scheme != "sqlite":
-        raise StoreUnavailable(
-            f"{url.scheme}:// is not supported by this release.",
-            suggestion="Use a path, or a URL of sqlite, postgresql, mariadb or mysql.",
-        )
-    path = unquote(url.path.removeprefix("/"))
-    return str(Path(path).absolute()) if path and path != IN_MEMORY else IN_MEMORY
-
-
-def _not_a_principal(field: str, value: object) -> InvalidInput:
-    return InvalidInput(
-        f"{field} must be a Principal, not a value of type {type(value).__name__}.",
-        field=field,
-        suggestion='Get one with store.principals.user("name").',
-    )

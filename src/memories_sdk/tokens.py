@@ -18,12 +18,13 @@ from typing import Any, Final, Literal
 
 from uuid6 import UUID
 
-from memories_sdk import statements as sql
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound
 from memories_sdk.fields import checked_time, normal_label
 from memories_sdk.memory import UNSET, Unset
 from memories_sdk.principals import Principal, denied
 from memories_sdk.rows import from_time, to_time
+from memories_sdk.statements import people
+from memories_sdk.statements import tokens as sql
 from memories_sdk.visit import Setting
 
 Access = Literal["read", "write"]
@@ -168,7 +169,7 @@ class Tokens:
     def _check(self, user: Principal, principal: Principal | None) -> None:
         with self._database.read() as connection:
             for each in filter(None, (user, principal)):
-                row = connection.execute(sql.PRINCIPAL, {"id": each.id}).fetchone()
+                row = connection.execute(people.PRINCIPAL, {"id": each.id}).fetchone()
                 if row is None or Principal(*row) != each:
                     raise denied(each.id)
             if user.kind != "user":
@@ -178,7 +179,7 @@ class Tokens:
                 )
             if principal is not None and principal != user:
                 member = {"group_id": principal.id, "user_id": user.id}
-                if connection.execute(sql.ROLE, member).fetchone() is None:
+                if connection.execute(people.ROLE, member).fetchone() is None:
                     raise denied(principal.id)
 
     def _add(self, token: Token) -> IssuedToken:

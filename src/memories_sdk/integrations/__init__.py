@@ -11,7 +11,8 @@ from types import TracebackType
 
 from memories_sdk.errors import MissingExtra
 from memories_sdk.memory import MemoryHead
-from memories_sdk.reader import MAX_PAGE, ScopeReader
+from memories_sdk.pages import MAX_PAGE
+from memories_sdk.reader import ScopeReader
 
 
 def heads(shelf: ScopeReader, *, type: str | None = None) -> Iterator[MemoryHead]:

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 from memories_sdk.errors import NotFound
 from memories_sdk.integrations import Extra, heads
 from memories_sdk.memory import Memory
-from memories_sdk.reader import MAX_PAGE
+from memories_sdk.pages import MAX_PAGE
 from memories_sdk.scope import Scope
 
 with Extra("langgraph", "langgraph", "langchain_core"):

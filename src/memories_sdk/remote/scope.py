@@ -12,15 +12,17 @@ from uuid6 import UUID
 
 from memories_sdk import wire
 from memories_sdk.attachments import Attachment, AttachmentHead
+from memories_sdk.bound import parsed_id
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.edits import Edit
 from memories_sdk.errors import InvalidInput
 from memories_sdk.guards import Concern
 from memories_sdk.history import History
 from memories_sdk.memory import UNSET, Derived, Memory, Page, Saved, Unset, Vocabulary
+from memories_sdk.pages import MAX_PAGE, Bodies, Recent
 from memories_sdk.past import Adopted, Past, Policy
 from memories_sdk.principals import Agent, Principal, scope_key
-from memories_sdk.reader import MAX_PAGE, MIN_RELEVANCE, Bodies, Recent, ScopeReader, parsed_id
+from memories_sdk.reader import MIN_RELEVANCE, ScopeReader
 from memories_sdk.remote.line import Line
 from memories_sdk.scope import Scope, Unknown
 from memories_sdk.search.hits import Hits

@@ -14,6 +14,8 @@ from uuid6 import UUID
 from memories_sdk import wire
 from memories_sdk.approvals import Approvals, Call, run
 from memories_sdk.arguments import Arguments
+from memories_sdk.bound import missing_agent
+from memories_sdk.directory import Agents, Principals
 from memories_sdk.doctor import Symptom
 from memories_sdk.document_tools import TOOLS, describe
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound
@@ -21,12 +23,12 @@ from memories_sdk.history import History
 from memories_sdk.hooks import Plugins
 from memories_sdk.integrity import Finding
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
+from memories_sdk.pages import MAX_PAGE
 from memories_sdk.principals import Agent, Principal, Role, denied
-from memories_sdk.reader import MAX_PAGE, missing_agent
 from memories_sdk.remote.line import Line
 from memories_sdk.remote.scope import RemoteScope, only_there
 from memories_sdk.results import Answer, Approval, ToolResult
-from memories_sdk.store import Agents, MemoryStore, Principals
+from memories_sdk.store import MemoryStore
 from memories_sdk.tokens import Tokens
 
 

@@ -31,7 +31,7 @@ from memories_sdk.search.large_shelf import LargeShelf
 from memories_sdk.search.ranking import Analysed, Query, term_weights
 from memories_sdk.search.recall import Chosen, Recall, least_score, pack
 from memories_sdk.search.word_index import Indexed
-from memories_sdk.statements import HEAD_COLUMNS
+from memories_sdk.statements.memories import HEAD_COLUMNS
 
 SMALL: Final = 512
 """Memories up to which a shelf is ranked in memory, all of them."""

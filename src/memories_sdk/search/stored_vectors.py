@@ -16,7 +16,7 @@ from sqlalchemy.dialects.sqlite import insert
 from memories_sdk.database import Connection
 from memories_sdk.encryption import Cipher
 from memories_sdk.search import word_index
-from memories_sdk.statements import memories
+from memories_sdk.statements.terms import memories
 from memories_sdk.tables import metadata
 from memories_sdk.wording import compiled
 

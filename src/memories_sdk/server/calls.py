@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
+from memories_sdk.bound import unknown_id
 from memories_sdk.edits import Edit
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.memory import DERIVED, FACTS, Vocabulary
 from memories_sdk.principals import Agent, Principal, denied
-from memories_sdk.reader import unknown_id
 from memories_sdk.scope import Scope
 from memories_sdk.server.authentication import SAFE, Caller
 from memories_sdk.server.replies import Refused

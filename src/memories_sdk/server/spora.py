@@ -10,11 +10,12 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from memories_sdk.bound import parsed_id
 from memories_sdk.edits import Edit
 from memories_sdk.errors import NotFound
 from memories_sdk.fields import checked_type, normal_name
 from memories_sdk.memory import Memory, MemoryHead
-from memories_sdk.reader import MAX_PAGE, parsed_id
+from memories_sdk.pages import MAX_PAGE
 from memories_sdk.scope import Unknown
 from memories_sdk.server import description as say
 from memories_sdk.server.calls import Call
