@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import logging
 from collections.abc import Iterator
@@ -252,7 +253,11 @@ def test_a_stale_write_is_told_what_changed(store: MemoryStore, alice: Principal
         path = f"{PATH}/{made.json()['data']['memory']['id']}"
         etag = made.headers["etag"]
         assert etag == '"v1"'
-        assert http.get(path, headers={"If-None-Match": etag}).status_code == 304
+        for seen in (etag, f"W/{etag}", f'"v7", {etag}', "*"):
+            unchanged = http.get(path, headers={"If-None-Match": seen})
+            assert (unchanged.status_code, unchanged.content) == (304, b"")
+            assert unchanged.headers["etag"] == etag
+        assert http.get(path, headers={"If-None-Match": '"v7"'}).status_code == 200
         assert http.put(path, json={"content": "ONE\nand\ntwo\n"}).headers["etag"] == '"v2"'
         stale = http.put(path, json={"content": "one\nand\nTWO\n"}, headers={"If-Match": etag})
         assert code(stale) == (409, "EDIT_CONFLICT")
@@ -432,6 +437,7 @@ def test_a_picture_is_what_its_bytes_are(
         assert (shown.content, shown.headers["content-type"]) == (PNG, "image/png")
         assert shown.headers["x-content-type-options"] == "nosniff"
         assert "sandbox" in shown.headers["content-security-policy"]
+        assert http.get(one, headers={"If-None-Match": shown.headers["etag"]}).status_code == 304
         assert len(http.get(path).json()["data"]["attachments"]) == 1
         svg = http.post(path, content=b"<svg onload=alert(1)>")
         assert code(svg) == (422, "VALIDATION_ERROR")
@@ -549,3 +555,63 @@ def test_a_path_has_its_own_methods(store: MemoryStore, alice: Principal) -> Non
         for path in (f"{PATH}/", "/api/v1//memories", f"{PATH}/{id}/no/such", "/", "/api/v1"):
             answer = http.get(path)
             assert answer.json()["error"]["message"] == "There is no such route."
+
+
+def test_a_body_is_read_as_it_was_sent(store: MemoryStore, alice: Principal) -> None:
+    """A compressed one could grow without end; what a client says of the type changes nothing."""
+    body = json.dumps({"name": "n", "type": "plan"})
+    with client(store, alice) as http:
+        packed = gzip.compress(body.encode())
+        answer = http.post(PATH, content=packed, headers={"Content-Encoding": "gzip"})
+        assert code(answer) == (415, "BODY_ENCODED")
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "no/such; charset=latin-1"):
+            headers = {"Content-Type": kind, "Content-Encoding": "identity"}
+            made = http.post(PATH, content=body, headers=headers)
+            assert made.status_code == 201
+            http.delete(f"{PATH}/{made.json()['data']['memory']['id']}")
+
+
+def test_every_refusal_says_what_to_do(store: MemoryStore, alice: Principal) -> None:
+    """Code, message and suggestion, whoever turns the request away and at whichever door."""
+    id = store.scope(acting_as=alice).create("n", "plan", "x x").id
+    facts = "/openwp/v1/memory"
+    with client(store, alice) as http:
+        for method, path, sent in (
+            ("GET", "/nowhere", {}),
+            ("PATCH", PATH, {}),
+            ("GET", PATH, {"headers": {"Authorization": "Basic x"}}),
+            ("GET", PATH, {"headers": {"Host": "evil.example"}}),
+            ("GET", PATH, {"params": {"principal_id": 99}}),
+            ("GET", PATH, {"params": {"limit": "x"}}),
+            ("GET", PATH, {"params": {"cursor": "x"}}),
+            ("GET", f"{PATH}/x", {}),
+            ("GET", "/api/v1/agents/9/memories", {}),
+            ("GET", "/api/v1/approvals/x", {}),
+            ("GET", f"{PATH}/attachments/x", {}),
+            ("POST", PATH, {"content": "{"}),
+            ("POST", PATH, {"content": "[]"}),
+            ("POST", PATH, {"json": {}}),
+            ("POST", PATH, {"json": {"name": "n", "type": "memo"}}),
+            ("POST", PATH, {"json": {"name": "n", "type": "plan"}}),
+            ("POST", PATH, {"json": {"name": "m" * 201, "type": "plan"}}),
+            ("PUT", f"{PATH}/{id}", {"json": {"name": ""}}),
+            ("PUT", f"{PATH}/{id}", {"json": {}, "headers": {"If-Match": "x"}}),
+            ("PUT", f"{PATH}/{id}", {"json": {"content": ""}, "headers": {"If-Match": '"v9"'}}),
+            ("POST", f"{PATH}/{id}/replace", {"json": {}}),
+            ("POST", f"{PATH}/{id}/replace", {"json": {"find": "x", "new_text": ""}}),
+            ("POST", f"{PATH}/x/replace", {"json": {"find": "x", "new_text": ""}}),
+            ("PATCH", f"{PATH}/reorder", {"json": {}}),
+            ("PUT", f"{PATH}/enabled", {"json": {}}),
+            ("POST", f"{PATH}/recall", {"json": {"limit": 1.5}}),
+            ("POST", "/api/v1/session", {"json": {"token": "x"}}),
+            ("GET", facts, {"headers": {"Authorization": "Basic x"}}),
+            ("POST", facts, {"json": {"type": "x", "key": "k", "value": "v"}}),
+            ("POST", facts, {"json": {"type": "fact", "key": "k", "value": "v", "tags": 5}}),
+            ("DELETE", f"{facts}/x", {}),
+        ):
+            answer = http.request(method, path, **sent)
+            assert answer.status_code >= 400
+            said = answer.json()
+            error = said.get("error", said)
+            advice = error.get("suggestion") or error.get("data", {}).get("suggestion")
+            assert all((error["code"], error["message"], advice)), (method, path, said)

@@ -389,17 +389,17 @@ class Approvals:
         if connection.execute(sql.DECIDE_APPROVAL, decision).rowcount != 1:
             key = {"id": found.id, "caller_id": caller.id}
             row = connection.execute(sql.APPROVAL, key).fetchone()
-            raise (_unknown() if row is None else _decided(self._read(row).approval))
+            raise (unknown_approval() if row is None else _decided(self._read(row).approval))
 
     def _found(self, id: UUID | str, caller: Principal) -> Request:
         try:
             key = {"id": parsed_id(id).bytes, "caller_id": self._known(caller).id}
         except NotFound as error:
-            raise _unknown() from error
+            raise unknown_approval() from error
         with self._database.read() as connection:
             row = connection.execute(sql.APPROVAL, key).fetchone()
         if row is None:
-            raise _unknown()
+            raise unknown_approval()
         return self._read(row)
 
     def _scope(self, kind: type[AnyScope], call: Call) -> AnyScope:
@@ -481,8 +481,11 @@ def _json(values: object) -> str:
     return json.dumps(values, sort_keys=True, default=str)
 
 
-def _unknown() -> NotFound:
-    return NotFound("Approval not found.")
+def unknown_approval() -> NotFound:
+    """Return the error for a request that is not there, or not the caller's to see."""
+    return NotFound(
+        "Approval not found.", suggestion="store.approvals.list(acting_as=…) shows those that wait."
+    )
 
 
 def _decided(approval: Approval) -> Conflict:

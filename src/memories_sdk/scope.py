@@ -345,7 +345,9 @@ class Scope(Desk):
         """
         if unknown not in ("refuse", "skip", "count"):
             raise InvalidInput(
-                "unknown must be refuse, skip or count.", field="unknown", suggestion=""
+                "unknown must be refuse, skip or count.",
+                field="unknown",
+                suggestion="Leave it out to refuse.",
             )
         if isinstance(ids, str) or not isinstance(ids, Sequence):
             raise InvalidInput(
@@ -500,7 +502,9 @@ def _edits(
     if not isinstance(edits, Unset):
         if not isinstance(find, Unset) or not isinstance(new_text, Unset):
             raise InvalidInput(
-                "Give either find and new_text, or edits.", field="edits", suggestion=""
+                "Give either find and new_text, or edits.",
+                field="edits",
+                suggestion="A single edit needs find and new_text.",
             )
         return edits
     if isinstance(find, Unset) or isinstance(new_text, Unset):

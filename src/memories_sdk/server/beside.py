@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.approvals import unknown_approval
 from memories_sdk.principals import scope_key
 from memories_sdk.results import Approval
 from memories_sdk.server import description as say
 from memories_sdk.server.calls import Call, check_texts
-from memories_sdk.server.replies import Answer, data
+from memories_sdk.server.replies import NOT_MODIFIED, Answer, data
 from memories_sdk.server.routes import SPORA, Route
-from memories_sdk.server.spora import SHELVES, one
+from memories_sdk.server.spora import SHELVES
 from memories_sdk.wire import approval_json, draft_json, picture_json
 
 
@@ -32,10 +32,13 @@ def attached(call: Call) -> Answer:
 def picture(call: Call) -> Answer:
     """Give the bytes of a picture, as what they are and nothing else."""
     found = call.scope.attachment(call.id)
+    etag = f'"{found.id}"'
+    if call.has_seen(etag):
+        return Answer(status=NOT_MODIFIED, headers={"ETag": etag})
     headers = {
         "Content-Type": found.media_type,
         "Content-Disposition": "inline",
-        "ETag": f'"{found.id}"',
+        "ETag": etag,
     }
     return Answer(raw=found.content, headers=headers)
 
@@ -74,17 +77,6 @@ def draft_dropped(call: Call) -> Answer:
     return data({"deleted": True})
 
 
-def transferred(call: Call) -> Answer:
-    """Move a memory to another shelf of the caller's, under its id."""
-    given = call.given
-    principal, agent = given.get("principal_id"), given.get("agent_id")
-    if any(each is not None and type(each) is not int for each in (principal, agent)):
-        raise InvalidInput("to must be ids.", field="principal_id", suggestion="principal_id: 12")
-    there = call.other(principal, agent)
-    memory = call.scope.transfer(call.id, to=there, expected_version=call.expected_version)
-    return one(memory)
-
-
 def approvals(call: Call) -> Answer:
     """List the calls of agents that wait for a person."""
     waiting = call.query.get("waiting") != "false"
@@ -116,7 +108,7 @@ def refused(call: Call) -> Answer:
 def _found(call: Call) -> Approval:
     found = call.store.approvals.get(call.id, acting_as=call.caller.user)
     if not _reached(call, found):
-        raise NotFound("Approval not found.")
+        raise unknown_approval()
     return found
 
 
@@ -132,7 +124,8 @@ def _reached(call: Call, approval: Approval) -> bool:
 _MADE: Final = ("CONFLICT", "QUOTA_EXCEEDED")
 
 
-def _routes(shelf: str) -> Iterator[Route]:
+def _pictures(shelf: str) -> Iterator[Route]:
+    """Yield the routes of pictures."""
     yield Route(
         *(SPORA, "GET", f"{shelf}/attachments", pictures, "List pictures"),
         query=("unused",),
@@ -150,6 +143,7 @@ def _routes(shelf: str) -> Iterator[Route]:
     yield Route(
         *(SPORA, "GET", f"{shelf}/attachments/{{id}}", picture, "Show a picture"),
         raw=True,
+        refuses=("NOT_MODIFIED",),
     )
     yield Route(
         *(SPORA, "DELETE", f"{shelf}/attachments/{{id}}", detached, "Delete a picture"),
@@ -157,6 +151,10 @@ def _routes(shelf: str) -> Iterator[Route]:
         example={"data": {"deleted": True}},
         refuses=("CONFLICT",),
     )
+
+
+def _drafts(shelf: str) -> Iterator[Route]:
+    """Yield the routes of unsaved texts."""
     yield Route(
         *(SPORA, "GET", f"{shelf}/drafts", drafts, "List unsaved texts"),
         query=("vocabularies",),
@@ -175,14 +173,6 @@ def _routes(shelf: str) -> Iterator[Route]:
         writes=True,
         example={"data": {"deleted": True}},
         refuses=("CONFLICT",),
-    )
-    yield Route(
-        *(SPORA, "POST", f"{shelf}/{{id}}/transfer", transferred, "Move to another shelf"),
-        writes=True,
-        query=("vocabularies",),
-        body=say.TRANSFER,
-        example={"data": {"memory": say.MEMORY}},
-        refuses=("TYPE_NOT_ALLOWED", "NAME_TAKEN", "EDIT_CONFLICT", *_MADE),
     )
 
 
@@ -209,4 +199,7 @@ _APPROVALS: Final = (
         refuses=("CONFLICT",),
     ),
 )
-ROUTES: Final = (*(route for shelf in SHELVES for route in _routes(shelf)), *_APPROVALS)
+ROUTES: Final = (
+    *(route for shelf in SHELVES for routes in (_pictures, _drafts) for route in routes(shelf)),
+    *_APPROVALS,
+)

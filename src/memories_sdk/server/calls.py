@@ -29,6 +29,7 @@ INTEGER_BITS: Final = 64
 _POSITIVE: Final = re.compile(r"[1-9][0-9]{0,17}\Z")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}\Z")
 _ETAG: Final = re.compile(r'"v([1-9][0-9]{0,17})"\Z')
+_TAGS: Final = re.compile(r'"[^"]*"')
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _NESTED: Final = re.compile(rb"[\[{]")
 _EXTRAS: Final = ("tags", "pinned", "untrusted")
@@ -200,6 +201,11 @@ class Call:
             )
         return int(found[1])
 
+    def has_seen(self, etag: str) -> bool:
+        """Tell whether `If-None-Match` names what the caller has; a weak tag counts as well."""
+        sent = self.headers.get("if-none-match", "")
+        return sent.strip() == "*" or etag in _TAGS.findall(sent)
+
     @property
     def fields(self) -> tuple[str, ...] | None:
         """The keys of a memory that are wanted; None for all.
@@ -342,4 +348,6 @@ def check_texts(texts: Mapping[str, object], tags: object) -> None:
         if not isinstance(value, str):
             raise InvalidInput(f"{field} must be text.", field=field, suggestion="Send a string.")
     if not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
-        raise InvalidInput("tags must be a list of texts.", field="tags", suggestion="")
+        raise InvalidInput(
+            "tags must be a list of texts.", field="tags", suggestion='For example ["style"].'
+        )

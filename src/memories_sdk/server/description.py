@@ -369,6 +369,7 @@ REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "KEY_REUSED": (409, "The key 'b1946ac9' was used for another call; nothing was written."),
     "QUOTA_EXCEEDED": (409, "The quota of 1,000 memories is used up; nothing was written."),
     "REQUEST_TOO_LARGE": (413, "The body is larger than 8,388,608 bytes."),
+    "BODY_ENCODED": (415, "A body with a Content-Encoding is not read."),
     "VALIDATION_ERROR": (422, "name is required."),
     "TYPE_NOT_ALLOWED": (
         422,

@@ -75,7 +75,9 @@ def recalled(call: Call) -> Answer:
     given = call.given
     for name in ("limit", "max_chars", "max_chars_each"):
         if type(given.get(name)) is float:
-            raise InvalidInput(f"{name} must be a whole number.", field=name, suggestion="")
+            raise InvalidInput(
+                f"{name} must be a whole number.", field=name, suggestion=f"{name}: 8"
+            )
     recall = call.scope.relevant_for_prompt(
         given.get("prompt", ""),
         given.get("limit", 8),
@@ -132,6 +134,17 @@ def changes(call: Call) -> Answer:
     return data(history_json(found))
 
 
+def transferred(call: Call) -> Answer:
+    """Move a memory to another shelf of the caller's, under its id."""
+    given = call.given
+    principal, agent = given.get("principal_id"), given.get("agent_id")
+    if any(each is not None and type(each) is not int for each in (principal, agent)):
+        raise InvalidInput("to must be ids.", field="principal_id", suggestion="principal_id: 12")
+    there = call.other(principal, agent)
+    memory = call.scope.transfer(call.id, to=there, expected_version=call.expected_version)
+    return one(memory)
+
+
 def moved(call: Call) -> Answer:
     """Put a memory right before or right after another one."""
     given = call.given
@@ -176,7 +189,9 @@ def switched(call: Call) -> Answer:
     """Switch memory on or off on this shelf, for everybody."""
     on = call.given.get("enabled")
     if not isinstance(on, bool):
-        raise InvalidInput("enabled must be true or false.", field="enabled", suggestion="")
+        raise InvalidInput(
+            "enabled must be true or false.", field="enabled", suggestion="enabled: true"
+        )
     call.scope.switch(on=on)
     return data({"enabled": on})
 
@@ -294,6 +309,11 @@ def _writing(shelf: str) -> Iterator[Route]:
             *("POST", "/{id}/restore", restored, "Restore a memory", say.RESTORE),
             whole,
             ("NAME_TAKEN", *_EDIT),
+        ),
+        (
+            *("POST", "/{id}/transfer", transferred, "Move to another shelf", say.TRANSFER),
+            whole,
+            ("TYPE_NOT_ALLOWED", "NAME_TAKEN", *_EDIT),
         ),
     ):
         yield Route(

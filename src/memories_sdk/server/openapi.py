@@ -17,7 +17,7 @@ from memories_sdk.wire import Json
 ANYBODYS: Final = ("UNAUTHENTICATED", "TOO_MANY_REQUESTS", "STORE_BUSY", "INTERNAL_SERVER_ERROR")
 CALLERS: Final = ("FORBIDDEN", "NOT_FOUND", "VALIDATION_ERROR")
 WRITERS: Final = ("CSRF_TOKEN_MISSING", "CSRF_INVALID", "READ_ONLY", "KEY_REUSED", "CONFLICT")
-BODIES: Final = ("INVALID_JSON", "REQUEST_TIMEOUT", "REQUEST_TOO_LARGE")
+BODIES: Final = ("INVALID_JSON", "REQUEST_TIMEOUT", "REQUEST_TOO_LARGE", "BODY_ENCODED")
 
 _COMPONENTS: Final[Mapping[str, object]] = {
     "Memory": say.MEMORY,
@@ -258,9 +258,18 @@ def _tidy(found: Json) -> None:
         "suggestion": {"type": "string"},
         "details": {"type": "object"},
     }
-    error = {"type": "object", "properties": said, "required": ["code", "message"]}
+    error = {
+        "type": "object",
+        "properties": said,
+        "required": ["code", "message", "suggestion"],
+    }
     schemas["Error"] = {"type": "object", "properties": {"error": error}, "required": ["error"]}
-    openwp = {"code": {"type": "string"}, "message": {"type": "string"}, "data": {"type": "object"}}
+    data = {"status": {"type": "integer"}, "suggestion": {"type": "string"}}
+    openwp = {
+        "code": {"type": "string"},
+        "message": {"type": "string"},
+        "data": {"type": "object", "properties": data, "required": list(data)},
+    }
     schemas["OpenWPError"] = {"type": "object", "properties": openwp, "required": list(openwp)}
     components["securitySchemes"] = {
         "bearer": {"type": "http", "scheme": "bearer"},

@@ -74,7 +74,8 @@ def _route(name: str, operation: Json) -> Iterator[str]:
 _COMMON = (
     *("UNAUTHENTICATED", "TOO_MANY_REQUESTS", "STORE_BUSY", "INTERNAL_SERVER_ERROR"),
     *("FORBIDDEN", "CSRF_TOKEN_MISSING", "CSRF_INVALID", "READ_ONLY", "KEY_REUSED"),
-    *("INVALID_JSON", "REQUEST_TIMEOUT", "REQUEST_TOO_LARGE", "VALIDATION_ERROR", "NOT_FOUND"),
+    *("INVALID_JSON", "REQUEST_TIMEOUT", "REQUEST_TOO_LARGE", "BODY_ENCODED"),
+    *("VALIDATION_ERROR", "NOT_FOUND"),
 )
 """Refusals that nearly every route has; they are told once."""
 

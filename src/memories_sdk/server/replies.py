@@ -51,8 +51,47 @@ class Answer:
         return Response(body, self.status, dict(self.headers), "application/json")
 
 
+ADVICE: Final[Mapping[str, str]] = {
+    "INVALID_JSON": "Send one JSON object, as text in UTF-8.",
+    "BODY_ENCODED": "Send the body as it is, without Content-Encoding.",
+    "UNAUTHENTICATED": "Send Authorization: Bearer and a token of `memories token create`.",
+    "CSRF_TOKEN_MISSING": "Repeat csrf_token of the login in X-CSRF-Token.",
+    "CSRF_INVALID": "Log in again, and repeat its csrf_token in X-CSRF-Token.",
+    "READ_ONLY": "Take a token of `memories token create --write`.",
+    "BAD_REQUEST": "The routes are described at /openapi.json.",
+    "NOT_FOUND": "The routes are described at /openapi.json; none ends in a slash.",
+    "METHOD_NOT_ALLOWED": "The header Allow names the methods of this path.",
+    "REPLACE_NOT_FOUND": "List the memories to see what is there.",
+    "REQUEST_TIMEOUT": "Send the whole body at once.",
+    "NAME_MISMATCH": "Leave name and type out, or send those that the memory has now.",
+    "EDIT_CONFLICT": "Read it again, bring your change into the new text, and save that.",
+    "NAME_TAKEN": "Choose another name.",
+    "CONFLICT": "Read what is there now.",
+    "KEY_REUSED": "Take a new key for each write, and the same one only to repeat it.",
+    "QUOTA_EXCEEDED": "Delete what is no longer needed.",
+    "REQUEST_TOO_LARGE": "Send less at a time.",
+    "FORBIDDEN": "GET /api/v1/session lists whom you may act as.",
+    "UNKNOWN_HOST": "Its owner can name it: `memories serve --allow-host`.",
+    "VALIDATION_ERROR": "Bodies and parameters are described at /openapi.json.",
+    "TYPE_NOT_ALLOWED": "Types are exact: lower case, no blanks around them.",
+    "REPLACE_NOT_UNIQUE": "Add a neighbouring word or line to find.",
+    "WRITE_REFUSED": "Leave it out and say where it is kept instead.",
+    "TOO_MANY_REQUESTS": "The header Retry-After names the seconds to wait.",
+    "INTERNAL_SERVER_ERROR": "The log of the server tells its owner more.",
+    "STORE_BUSY": "Try again a little later.",
+    "STORAGE_UNAVAILABLE": "Try again a little later.",
+    "openwp_rest_nonce_invalid": "Repeat csrf_token of the login in X-WP-Nonce.",
+    "openwp_rest_capability_denied": "Send a token of somebody who may act as this principal.",
+}
+"""What to do about a refusal, by its code, where the error itself says nothing."""
+
+
 class Refused(Exception):
-    """A request that is turned away before it reaches a memory."""
+    """A request that is turned away before it reaches a memory.
+
+    Attributes:
+        suggestion: What to do about it.
+    """
 
     def __init__(
         self, status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None
@@ -61,6 +100,7 @@ class Refused(Exception):
         self.status = status
         self.code = code
         self.message = message
+        self.suggestion = ADVICE[code]
         self.headers = dict(headers or {})
 
 
@@ -96,16 +136,15 @@ def refusal(error: Exception) -> Answer:
     """Say an error in Spora's envelope; what its codes cannot say follows in further fields."""
     status, code = _status(error)
     if isinstance(error, Refused):
-        said = {"code": code, "message": error.message}
+        said = {"code": code, "message": error.message, "suggestion": error.suggestion}
         return Answer({"error": said}, status, error.headers)
     if not isinstance(error, MemoriesError):
         return refusal(UNFORESEEN)
     message = error.message
     if status == STORAGE:
         message = "The store is not available; nothing was written."  # no path leaves the machine
-    said = {"code": code, "message": message, "kind": error.code}
-    if error.suggestion and status != STORAGE:
-        said["suggestion"] = error.suggestion
+    suggestion = ADVICE[code] if status == STORAGE else error.suggestion
+    said = {"code": code, "message": message, "kind": error.code, "suggestion": suggestion}
     details = error_details(error)
     envelope: Json = {"error": said | ({"details": details} if details else {})}
     return Answer(envelope, status, {"Retry-After": "1"} if error.retryable else {})
@@ -115,6 +154,7 @@ def openwp_refusal(error: Exception) -> Answer:
     """Say an error in the envelope of OpenWP."""
     status, code = _status(error)
     headers: Mapping[str, str] = {}
+    advice = ADVICE.get(code, "")
     if isinstance(error, Refused):
         message, headers = error.message, error.headers
     elif not isinstance(error, MemoriesError):
@@ -122,8 +162,10 @@ def openwp_refusal(error: Exception) -> Answer:
     elif status == STORAGE:
         code, message = error.code, "The store is not available; nothing was written."
     else:
+        advice = error.suggestion or advice
         code, message = fact_tools.refusal(error)
-    return Answer({"code": code, "message": message, "data": {"status": status}}, status, headers)
+    said = {"status": status, "suggestion": advice}
+    return Answer({"code": code, "message": message, "data": said}, status, headers)
 
 
 STORAGE: Final = 503

@@ -27,6 +27,7 @@ from memories_sdk.server.calls import Call
 from memories_sdk.server.replies import Answer, Refusal, Refused, refusal
 from memories_sdk.store import MemoryStore
 
+IDENTITY: Final = "identity"
 SPORA_CSRF: Final = "x-csrf-token"
 Done = TypeVar("Done")
 
@@ -160,6 +161,8 @@ class Service:
 
     async def _body(self, request: Request) -> bytes:
         """Return the body, of bounded size and in bounded time."""
+        if request.headers.get("content-encoding", IDENTITY).lower() != IDENTITY:
+            raise Refused(415, "BODY_ENCODED", "A body with a Content-Encoding is not read.")
         parts: list[bytes] = []
         left = self.limits.body
         declared = request.headers.get("content-length", "0")

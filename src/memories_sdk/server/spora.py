@@ -70,7 +70,7 @@ def shown(call: Call) -> Answer:
     by_name = call.id == NAMED
     memory = call.scope.get(*named(call)) if by_name else call.scope.get_by_id(call.id)
     answer = one(memory)
-    if call.headers.get("if-none-match") == answer.headers["ETag"]:
+    if call.has_seen(answer.headers["ETag"]):
         return Answer(status=NOT_MODIFIED, headers=answer.headers)
     return answer
 
