@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import html5lib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mdit_py_plugins.gfm_autolink import index
 
 from memories_sdk import markdown
 from memories_sdk.markdown import (
@@ -25,7 +27,7 @@ from memories_sdk.markdown import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from xml.etree.ElementTree import Element
 
 DATA = Path(__file__).parent / "data" / "markdown"
@@ -290,6 +292,55 @@ def test_a_source_of_brackets_alone_shows_as_plain_text(body: str) -> None:
     assert elements(markup, "code")[0].text == body
     many = "[a](https://a.b/c_(d)) " * 2_000
     assert len(elements(render_safe(many), "a")) == 2_000
+
+
+class Reader:
+    """Counts the characters that the plugin for bare addresses reads."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.read = 0
+        self.scheme = index._PROTO_RE
+        patch.setattr(index, "_PROTO_RE", self)
+        for name in ("match_any_email", "match_http", "match_www"):
+            patch.setattr(index, name, partial(self.match, getattr(index, name)))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Seek a scheme at the end of a text, as the plugin does: from its beginning."""
+        self.read += len(text)
+        return self.scheme.search(text)
+
+    def match(self, matching: Callable[..., object], text: str, *rest: object) -> object:
+        """Seek the end of an address, which may be the next blank."""
+        self.read += len(text.split(maxsplit=1)[0])
+        return matching(text, *rest)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("]:", "a:", "http:", "http://_ ", "data:text/html,", "www.", "mailto:", "mailto:a ("),
+        *("(http://a<", "~www.a<", "(www.a_", "*xmpp:a@b/", "_https://a.b|", "~xmpp:"),
+    ],
+)
+def test_no_text_makes_the_search_for_addresses_long(
+    monkeypatch: pytest.MonkeyPatch, unit: str
+) -> None:
+    """What is read to find bare addresses stays in proportion to the text."""
+    reader = Reader(monkeypatch)
+    render_safe(unit * (MAX_SOURCE // len(unit)))
+    assert reader.read <= 8 * MAX_SOURCE
+
+
+def test_bare_addresses_become_links() -> None:
+    """Wherever GitHub finds one: at the start, after a blank and after some marks."""
+    body = (
+        "www.a.b (http://a.b/c) *https://a.b?q=(x)* mailto:a@b.cd c@d.ef and ://a http: xhttp://a.b"
+    )
+    links = re.findall('href="([^"]+)"', str(render_safe(body)))
+    assert links == [
+        *("http://www.a.b", "http://a.b/c", "https://a.b?q=(x)"),
+        *("mailto:a@b.cd", "mailto:c@d.ef"),
+    ]
 
 
 def test_plain_text_keeps_its_first_line_break() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from markdown_it.utils import EnvType
 
@@ -51,6 +52,9 @@ MAX_BRACKETS: Final = 12_000
 
 MAX_CLOSING: Final = 10_000
 """Closing parentheses that are parsed in one word: the end of an address is sought among them."""
+
+MAX_SOUGHT: Final = 4 * MAX_SOURCE
+"""Characters of one document in which the ends of bare addresses are sought."""
 
 _NO_HTML: Final = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
@@ -168,6 +172,7 @@ class _Page:
     prefix: str
     attachments: Mapping[str, str]
     room: int = MAX_IMAGES
+    sought: int = 0
     in_link: bool = False
 
 
@@ -263,9 +268,52 @@ _RULES: Final[Mapping[str, _Rule]] = {
 }
 
 
+_BARE: Final = re.compile(r"(?:https?(?=://)|mailto(?=:)|xmpp(?=:)|www(?=\.))\S*")
+"""What may be a bare address, to the next blank: so far the plugin reads to find its end."""
+
+_BEFORE_BARE: Final = frozenset(" \t\r\n*_~(")
+
+
+def _seek_address(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 -- the parser's form
+    """Take a character that begins no bare address, before the plugin looks at it.
+
+    At each colon the plugin reads all text since the last mark, and at each address it may begin
+    all up to the next blank: hostile text would cost the square of its length.
+    """
+    mark = state.src[state.pos : state.pos + 1]
+    if mark not in {":", "w"}:
+        return False
+    if not silent:
+        scheme = "" if mark == "w" else _scheme(state.pending)
+        if _may_begin(state, state.pos - len(scheme)):
+            state.pending = state.pending.removesuffix(scheme)
+            if state.pending:
+                state.pushPending()
+            state.pending = scheme
+            return False
+        state.append_pending(mark)
+    state.pos += 1
+    return True
+
+
+def _scheme(text: str) -> str:
+    return next((each for each in ("https", "http", "mailto", "xmpp") if text.endswith(each)), "")
+
+
+def _may_begin(state: StateInline, place: int) -> bool:
+    page: _Page = state.env["page"]
+    if page.sought > MAX_SOUGHT or (place > 0 and state.src[place - 1] not in _BEFORE_BARE):
+        return False
+    address = _BARE.match(state.src, place, state.posMax)
+    if address:
+        page.sought += len(address[0])
+    return address is not None
+
+
 def _writer() -> MarkdownIt:
     options = {"html": False, "maxNesting": MAX_NESTING, "typographer": False, "xhtmlOut": False}
     writer = Markdown("commonmark", options).use(gfm_plugin)
+    writer.inline.ruler.before("gfm_autolink_www", "seek_address", _seek_address)
     for name, rule in _RULES.items():
         writer.add_render_rule(name, _as_render_rule(rule))
     return writer
