@@ -6,6 +6,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
 
@@ -179,3 +182,72 @@ def test_threads_share_a_watch(store: MemoryStore, alice: Principal, lab: Princi
     for thread in threads:
         thread.join(30)
     assert sorted(map(str, heard)) == sorted(f"n{number}" for number in range(30))
+
+
+@contextmanager
+def uncommitted(save: Callable[[], object]) -> Iterator[None]:
+    """Carry out a write that reaches its commit, and commits when the block ends."""
+    from memories_sdk.engines.server import ServerConnection  # noqa: PLC0415 -- embedded: unused
+
+    run, reached, let_go = ServerConnection.run, threading.Event(), threading.Event()
+
+    def slow(connection: ServerConnection, text: str, *parameters: object) -> object:
+        if text == "COMMIT" and threading.current_thread() is writer:
+            reached.set()
+            let_go.wait(30)
+        return run(connection, text, *parameters)
+
+    writer = threading.Thread(target=save)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServerConnection, "run", slow)
+        writer.start()
+        assert reached.wait(30)
+        yield
+        let_go.set()
+        writer.join(30)
+
+
+@pytest.mark.engines("postgresql", "mariadb")
+@pytest.mark.parametrize("first", [True, False], ids=["first of its shelf", "later"])
+def test_a_slow_commit_is_not_passed_over(
+    store: MemoryStore, alice: Principal, lab: Principal, *, first: bool
+) -> None:
+    """A change that is numbered before another and committed after it is told, and in its place."""
+    own, team = store.scope(acting_as=alice), store.scope(acting_as=alice, principal=lab)
+    if not first:
+        team.save("early", "plan", "x")
+    own.save("before", "plan", "x")
+    known = store.changes(acting_as=alice)[-1].seq
+    with uncommitted(lambda: team.save("slow", "plan", "x")):
+        own.save("quick", "plan", "x")
+        assert told(store.changes(acting_as=alice, since=known)) == []
+        watch = store.watch(acting_as=alice, pause=0.01)
+        # Who sees none of these shelves does not wait for them.
+        bob = store.principals.user("carol")
+        store.scope(acting_as=bob).save("hers", "plan", "x")
+        assert [name for _, name in told(store.changes(acting_as=bob))] == ["hers"]
+    expected = [(team.key, "slow"), (own.key, "quick")]
+    assert told(store.changes(acting_as=alice, since=known)) == expected
+    assert told(next(watch)) == expected[:1]  # the other one was there before it began
+
+
+@pytest.mark.engines("postgresql", "mariadb")
+def test_writers_of_many_shelves_are_followed_without_a_gap(
+    store: MemoryStore, alice: Principal
+) -> None:
+    """Going on from the last number, while eight shelves are written, gives each change once."""
+    agents = [store.agents.create(f"a{number}", owner=alice) for number in range(8)]
+    shelves = [store.scope(acting_as=alice, agent=agent) for agent in agents]
+    seen: list[tuple[str, str | None]] = []
+    since = 0
+    with ThreadPoolExecutor(8) as pool:
+        done = [
+            pool.submit(lambda shelf=shelf: [shelf.save(f"n{n}", "plan", "x") for n in range(12)])
+            for shelf in shelves
+        ]
+        while not all(each.done() for each in done) or len(seen) < 96:
+            page = store.changes(acting_as=alice, since=since)
+            seen += told(page)
+            since = page[-1].seq if page else since
+            assert all(each.exception() is None for each in done if each.done())
+    assert sorted(seen) == sorted((shelf.key, f"n{n}") for shelf in shelves for n in range(12))

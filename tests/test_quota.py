@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
@@ -106,6 +108,35 @@ def test_many_writers_do_not_pass_the_limit_together(make_store: MakeStore) -> N
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(save, range(24))) == 5
     assert shelf.list().total == 5
+
+
+@pytest.mark.parametrize(
+    "quota",
+    [Quota(memories=5), Quota(bytes=50), Quota(writes_per_minute=5)],
+    ids=["memories", "bytes", "writes"],
+)
+def test_writers_of_all_shelves_of_an_owner_do_not_pass_it_together(
+    make_store: MakeStore, quota: Quota
+) -> None:
+    """Eight shelves of one principal are written at once: together they stop at the limit."""
+    store = make_store(quota=quota, durability="process")
+    alice = store.principals.user("alice")
+    agents = [store.agents.create(f"a{number}", owner=alice) for number in range(7)]
+    shelves = [store.scope(acting_as=alice, agent=agent) for agent in (None, *agents)]
+    together = Barrier(len(shelves))
+
+    def write(shelf: Scope) -> int:
+        together.wait(30)
+        done = 0
+        for number in range(3):
+            with suppress(QuotaExceeded):
+                done += shelf.save(f"m{number}", "plan", "0123456789").created
+        return done
+
+    with ThreadPoolExecutor(len(shelves)) as pool:
+        assert sum(pool.map(write, shelves)) == 5
+    assert sum(shelf.list().total for shelf in shelves) == 5
+    assert store.verify() == []
 
 
 def test_a_tool_says_what_is_used_up(make_store: MakeStore) -> None:

@@ -7,7 +7,7 @@ ten to thirty times the work of the statement itself. The engines themselves are
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Event
 from types import TracebackType
@@ -133,6 +133,14 @@ class Database(ABC):
             "Only PostgreSQL has row-level security.",
             suggestion="Give each principal a file of its own instead.",
         )
+
+    def written(self, shelves: Collection[str]) -> set[str]:  # noqa: ARG002
+        """Return those of these shelves, by their keys, that may be written at this moment.
+
+        Empty where the writers of all shelves take turns: then changes are numbered in the order
+        in which they are committed.
+        """
+        return set()
 
     def tell(self, shelf: str | None, event: Event) -> bool:  # noqa: ARG002
         """Have an event set whenever a shelf, or any, changes; tell whether the engine can."""

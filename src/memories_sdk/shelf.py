@@ -68,12 +68,15 @@ class Shelf(Drawer):
         if self._first is None and self._grown == [0, 0]:
             return None
         agents = self._connection.execute(AGENTS_OF, {"principal_id": principal_id}).fetchall()
+        # On a server this takes a turn, which the writers of all shelves of one owner wait for
+        # before they count: each counts what the one before it committed.
+        self._connection.execute(sql.ENABLED, {"scope_key": f"owner:{principal_id}"}).fetchone()
         keys = [scope_key(principal_id=principal_id)]
         keys += [scope_key(agent_id=agent[0]) for agent in agents]
         memories = size = recent = 0
         since = from_time(self.now - MINUTE)
         for key in keys:
-            at = {"scope_key": key, "limit": writes + 1}
+            at = {"counted": key, "limit": writes + 1}
             count, length = self._connection.execute(sql.USED, at).fetchone()
             (shown,) = self._connection.execute(desk.USED_BY_PICTURES, at).fetchone()
             memories, size = memories + count, size + length + shown

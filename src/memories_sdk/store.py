@@ -35,7 +35,6 @@ from memories_sdk.principals import Agent, Principal, denied
 from memories_sdk.quota import Quota
 from memories_sdk.scope import Scope
 from memories_sdk.search.embedding import MEANING, Embedder, Insight
-from memories_sdk.statements.revisions import NEWEST
 from memories_sdk.tokens import Tokens
 from memories_sdk.visit import Setting
 from memories_sdk.watch import PAUSE, Watch
@@ -244,13 +243,12 @@ class MemoryStore:
             AccessDenied: The caller is nobody here.
         """
         caller = self.principals.known(acting_as)
-        if since is None:
-            with self._database.read() as connection:
-                since = connection.execute(NEWEST).fetchone()[0] or 0
-        check_since(since)
+        if since is not None:
+            check_since(since)
         feed = Feed(self._setting, caller, since)
         bell = partial(self._database.tell, None)
-        return Watch(lambda _: feed.look(MAX_PAGE), since, pause, bell)
+        changes = partial(feed.look, MAX_PAGE)
+        return Watch(lambda _: changes(), since or 0, pause, bell, lambda: feed.waits)
 
     def verify(self) -> list[Finding]:
         """Return what in the file is not as it was written; an empty list proves it intact.

@@ -31,6 +31,7 @@ class Watch(Iterator[History]):
         since: The last `seq` that is known.
         pause: Seconds between two looks.
         bell: Where the engine can tell of changes, so that none is waited for.
+        restless: Whether the last look kept something back, of which nobody may tell again.
     """
 
     def __init__(
@@ -39,13 +40,16 @@ class Watch(Iterator[History]):
         since: int,
         pause: float,
         bell: Bell = lambda _: False,
+        restless: Callable[[], bool] = lambda: False,
     ) -> None:
         self._look = look
         self._since = since
         self._turn = threading.Lock()
         self._closed = False
         self._stirred = threading.Event()
-        self._pause = max(pause, TOLD) if bell(self._stirred) else pause
+        self._pause = pause
+        self._told = bell(self._stirred)
+        self._restless = restless
 
     def __iter__(self) -> Self:
         return self
@@ -63,7 +67,8 @@ class Watch(Iterator[History]):
                     self._since = changes[-1].seq
                     return changes
                 if not self._closed:
-                    self._stirred.wait(self._pause)
+                    quiet = self._told and not self._restless()
+                    self._stirred.wait(max(self._pause, TOLD) if quiet else self._pause)
         raise StopIteration
 
     def close(self) -> None:

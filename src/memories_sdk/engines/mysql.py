@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 from urllib.parse import unquote, urlsplit
 
@@ -134,6 +134,19 @@ class MysqlDatabase(ServerDatabase):
     def patience(self, seconds: float) -> str:
         """Return the statement that sets the longest wait for a lock, in whole seconds."""
         return f"SET SESSION innodb_lock_wait_timeout = {max(1, math.ceil(seconds))}"
+
+    def written(self, shelves: Collection[str]) -> set[str]:
+        """Return those shelves whose turn was taken by somebody who did not commit yet.
+
+        A writer on another node of a cluster is not seen.
+        """
+        turns = "SELECT scope_key, turn FROM memory_turns WHERE scope_key IN %(shelves)s"
+        asked = {"shelves": tuple(shelves)}
+        with self.read() as connection:
+            connection.run("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED")
+            taken = set(connection.run(turns, asked).fetchall())
+            committed = set(connection.run(turns, asked).fetchall())
+        return {shelf for shelf, _ in taken - committed}
 
     def names(self, connection: ServerConnection) -> set[str]:
         """Return the names of the tables that are there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from threading import Event
 from typing import Any, ClassVar, Final
 
@@ -41,6 +41,16 @@ _FAILURES: Final[dict[str, Failure]] = {
 }
 _CREATION: Final = 5_023_441
 """Number of the lock under which one process makes the tables."""
+_WRITING: Final = 5_023_442
+"""First number of the locks that tell which shelves are being written; they hold up nobody."""
+
+_WRITTEN: Final = f"""
+SELECT shelf FROM unnest(CAST(%(shelves)s AS text[])) AS shelf WHERE EXISTS (
+  SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND classid = {_WRITING}
+  AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+  AND objid = CAST(hashtext(current_schema() || ' ' || shelf) AS oid)
+)
+"""  # noqa: S608 -- a number of ours
 
 
 class PostgresDatabase(ServerDatabase):
@@ -48,13 +58,16 @@ class PostgresDatabase(ServerDatabase):
 
     dialect: ClassVar[Dialect] = POSTGRESQL
     wording: ClassVar[Wording] = Wording(POSTGRESQL)
-    turn: ClassVar[str] = """
+    turn: ClassVar[str] = f"""
 WITH mine AS (
   INSERT INTO memory_turns AS t (scope_key, turn) VALUES (%(scope_key)s, 1)
   ON CONFLICT (scope_key) DO UPDATE SET turn = t.turn + 1 RETURNING t.scope_key
 )
-SELECT pg_notify('memories_sdk', current_schema() || ' ' || scope_key) FROM mine
-"""
+SELECT
+  pg_notify('memories_sdk', current_schema() || ' ' || scope_key),
+  pg_advisory_xact_lock_shared({_WRITING}, hashtext(current_schema() || ' ' || scope_key))
+FROM mine
+"""  # noqa: S608 -- a number of ours
     begins: ClassVar[Mapping[Kind, tuple[str, ...]]] = {
         "read": (),
         "snapshot": ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",),
@@ -83,6 +96,11 @@ SELECT pg_notify('memories_sdk', current_schema() || ' ' || scope_key) FROM mine
         with self.write() as connection:
             row_security.build(connection, self.shape)
         self.walled = True
+
+    def written(self, shelves: Collection[str]) -> set[str]:
+        """Return those shelves on which somebody holds the lock of a writer."""
+        with self.read() as connection:
+            return {key for (key,) in connection.run(_WRITTEN, {"shelves": list(shelves)})}
 
     def tell(self, shelf: str | None, event: Event) -> bool:
         """Have an event set whenever a shelf, or any, changes."""

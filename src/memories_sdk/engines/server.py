@@ -88,14 +88,15 @@ class ServerConnection:
     def execute(self, statement: str, parameters: Mapping[str, object] = NOTHING, /) -> Any:  # noqa: ANN401
         """Run a statement, named by its text for the embedded engine.
 
-        In a write transaction, whatever names a shelf first waits for the turn to write it.
+        In a write transaction, whatever names a `scope_key` first waits for the turn to write
+        there. What names it `counted` only looks.
         """
         shelf = parameters.get("scope_key")
-        if shelf is not None:
-            if self._database.walled and shelf not in self.allowed:
-                self.enter(str(shelf))
-            if self.kind == "write" and shelf not in self.shelves:
-                self.take_turn(str(shelf))
+        looked_at = parameters.get("counted", shelf)
+        if self._database.walled and looked_at is not None and looked_at not in self.allowed:
+            self.enter(str(looked_at))
+        if self.kind == "write" and shelf is not None and shelf not in self.shelves:
+            self.take_turn(str(shelf))
         worded = self._database.wording[statement]
         cursor = self.run(worded.text, parameters)
         if worded.returns:

@@ -8,7 +8,15 @@ from sqlalchemy import and_, bindparam, delete, func, insert, literal_column, se
 from sqlalchemy.dialects.sqlite import insert as insert_or_leave
 from sqlalchemy.sql.elements import ColumnElement
 
-from memories_sdk.statements.terms import ZERO, attachments, bodies, drafts, memories, revisions
+from memories_sdk.statements.terms import (
+    COUNTED,
+    ZERO,
+    attachments,
+    bodies,
+    drafts,
+    memories,
+    revisions,
+)
 from memories_sdk.wording import compiled
 
 PICTURE_HEAD: Final = tuple(
@@ -16,7 +24,9 @@ PICTURE_HEAD: Final = tuple(
 )
 _pictures = attachments.c.scope_key == bindparam("scope_key")
 USED_BY_PICTURES: Final = compiled(
-    select(func.coalesce(func.sum(attachments.c.size), ZERO)).where(_pictures)
+    select(func.coalesce(func.sum(attachments.c.size), ZERO)).where(
+        attachments.c.scope_key == COUNTED
+    )
 )
 _picture = and_(_pictures, attachments.c.id == bindparam("id"))
 ATTACH: Final = compiled(

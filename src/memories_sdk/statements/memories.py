@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_or_leave
 from sqlalchemy.sql.elements import ColumnElement
 
 from memories_sdk.memory import MemoryHead
-from memories_sdk.statements.terms import ZERO, bodies, memories, shelves
+from memories_sdk.statements.terms import COUNTED, ZERO, bodies, memories, shelves
 from memories_sdk.wording import compiled, spelled
 
 _shelf = memories.c.scope_key == bindparam("scope_key")
@@ -92,7 +92,9 @@ def recent(types: int) -> str:
 
 
 USED: Final = compiled(
-    select(func.count(), func.coalesce(func.sum(memories.c.size), ZERO)).where(_shelf)
+    select(func.count(), func.coalesce(func.sum(memories.c.size), ZERO)).where(
+        memories.c.scope_key == COUNTED
+    )
 )
 LAST_POSITION: Final = compiled(select(func.max(memories.c.position)).where(_shelf))
 INSERT: Final = compiled(

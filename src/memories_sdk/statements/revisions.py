@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, exists, func, insert, literal_column, null, or
 
 from memories_sdk.history import ENDINGS
 from memories_sdk.statements.memories import HEAD_COLUMNS
-from memories_sdk.statements.terms import ONE, ZERO, bodies, memories, revisions, word
+from memories_sdk.statements.terms import COUNTED, ONE, ZERO, bodies, memories, revisions, word
 from memories_sdk.wording import compiled
 
 FACTS: Final = (
@@ -54,7 +54,7 @@ WHOLE_LINK = select(*(revisions.c[name] for name in (*FACTS, *IMAGE, "after", "s
 CHAIN: Final = compiled(WHOLE_LINK.order_by(revisions.c.scope_key, revisions.c.seq))
 WRITES: Final = compiled(
     select(revisions.c.at)
-    .where(revisions.c.scope_key == bindparam("scope_key"), revisions.c.part_of.is_(None))
+    .where(revisions.c.scope_key == COUNTED, revisions.c.part_of.is_(None))
     .order_by(revisions.c.seq.desc())
     .limit(bindparam("limit"))
     .offset(ZERO)
@@ -159,6 +159,7 @@ NOTICES: Final = compiled(
     .offset(ZERO)
 )
 NEWEST: Final = compiled(select(func.max(revisions.c.seq)))
+NEWEST_OF_SHELF: Final = compiled(select(func.max(revisions.c.seq)).where(_mine))
 
 # A memory is on one shelf at a time; the last arrival of its id says on which one it was last.
 LAST_ARRIVAL: Final = compiled(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import literal_column
+from sqlalchemy import bindparam, literal_column
 from sqlalchemy.sql.elements import ColumnElement
 
 from memories_sdk.tables import metadata
@@ -26,6 +26,9 @@ approvals = metadata.tables["approvals"]
 # Written out: a bound value would be lost, since only the text of a statement is kept.
 ZERO: Final[ColumnElement[int]] = literal_column("0")
 ONE: Final[ColumnElement[int]] = literal_column("1")
+
+# A shelf that is only looked at: on a server, nobody waits for the turn to write there.
+COUNTED: Final[ColumnElement[str]] = bindparam("counted")
 
 
 def word(text: str) -> ColumnElement[str]:
