@@ -122,6 +122,30 @@ def test_history_comes_in_pages(shelf: Scope) -> None:
     assert versions == [7, 6, 5, 4, 3, 2, 1]
 
 
+def test_the_history_of_several_memories_comes_in_one_go(shelf: Scope) -> None:
+    """Deleted ones too, and no other's; as a whole it comes in pages as any history does."""
+    ids = [shelf.save(name, "plan", "x").memory.id for name in ("a", "b", "c")]
+    for text in ("y", "z"):
+        for name in ("c", "b", "a"):
+            shelf.save(name, "plan", text)
+    shelf.delete("a", "plan")
+    wanted = ids[:2]
+    whole = shelf.history(ids=wanted)
+    assert list(whole) == [it for it in shelf.history() if it.memory_id in wanted]
+    assert len(whole) == 7
+    first = shelf.history(ids=wanted, limit=4)
+    rest = shelf.history(ids=wanted, limit=4, cursor=first.next_cursor)
+    assert (*first, *rest) == tuple(whole)
+    assert (list(shelf.history(ids=[])), rest.next_cursor) == ([], None)
+
+
+@pytest.mark.parametrize("ids", ["x", [""] * 501])
+def test_only_so_many_histories_at_once(shelf: Scope, ids: list[str]) -> None:
+    """A list that is too long, or none, is refused before anything is read."""
+    with pytest.raises(InvalidInput, match="at most 500"):
+        shelf.history(ids=ids)
+
+
 def test_changes_are_a_feed(shelf: Scope) -> None:
     """Asking on from the last `seq` seen gives each change once, oldest first."""
     shelf.create("a", "plan", "")

@@ -218,6 +218,9 @@ def test_the_history_of_a_foreign_id_is_that_of_an_unknown_one(
     hidden = hide(store.scope(acting_as=alice))
     hers = store.scope(acting_as=bob)
     assert list(hers.history(id=hidden.id)) == list(hers.history(id=UNKNOWN)) == []
+    mine = hers.save("mine", "plan", "x").memory
+    found = hers.history(ids=[hidden.id, mine.id, UNKNOWN])
+    assert [each.memory_id for each in found] == [mine.id]
 
 
 @each_verb

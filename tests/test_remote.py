@@ -106,6 +106,10 @@ READS: dict[str, Callable[[Any], object]] = {
     "history": lambda shelf: list(shelf.history(limit=500)),
     "history of a name": lambda shelf: list(shelf.history("a/b ?#é", "plan")),
     "history of an id": lambda shelf: list(shelf.history(id=shelf.get("b", "context").id)),
+    "history of some": lambda shelf: list(
+        shelf.history(ids=[each.id for each in shelf.list(limit=2)], limit=500)
+    ),
+    "history of none": lambda shelf: list(shelf.history(ids=[])),
     "deleted": lambda shelf: list(shelf.deleted()),
     "search": lambda shelf: [shelf.search("British"), shelf.search("x", tags=["a,b", "c"])],
     "recall": lambda shelf: shelf.relevant_for_prompt("British English"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -102,7 +102,17 @@ class Ledger:
         parameters: Parameters = {"limit": bounded(limit), "before_seq": before or LAST_SEQ}
         if id is None:
             return self._revisions(sql.HISTORY, **parameters)
-        return self._revisions(sql.HISTORY_OF, id=id.bytes, **parameters)
+        return self.histories([id], limit, before)
+
+    def histories(
+        self, ids: Sequence[UUID], limit: int, before: int | None = None
+    ) -> list[Revision]:
+        """Return revisions of all these memories together, as `history` does."""
+        if not ids:
+            return []
+        parameters: Parameters = {"limit": bounded(limit), "before_seq": before or LAST_SEQ}
+        named = {f"id_{index}": id.bytes for index, id in enumerate(ids)}
+        return self._revisions(sql.history_of(len(ids)), **named, **parameters)
 
     def deleted(self, limit: int) -> list[Revision]:
         """Return the last revision of each memory that is gone, newest first."""

@@ -8,7 +8,7 @@ agent's own (keyed by the agent).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,9 +88,22 @@ def may_control(caller: Principal, principal_id: int, role: Role | None) -> bool
     return principal_id == caller.id or role in CONTROLLING_ROLES
 
 
-def denied(principal_id: int) -> AccessDenied:
+def chosen(visible: Iterable[Principal], wanted: int | str) -> Principal:
+    """Return the one of a visible set that has this id, this name, or is written like this.
+
+    Raises:
+        AccessDenied: None of them has.
+    """
+    for each in visible:
+        if wanted in (each.id, each.name, str(each)):
+            return each
+    raise denied(wanted)
+
+
+def denied(wanted: int | str) -> AccessDenied:
     """Return the one refusal for a principal that is foreign or does not exist."""
+    told = f"#{wanted}" if isinstance(wanted, int) else repr(wanted)
     return AccessDenied(
-        f"Caller does not control principal #{principal_id}.",
+        f"Caller does not control principal {told}.",
         suggestion="store.principals.visible_to(caller) lists the principals it may act as.",
     )

@@ -175,16 +175,18 @@ class ScopeReader(Bound):
         type: str | None = None,
         *,
         id: UUID | str | None = None,
+        ids: Sequence[UUID | str] | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> History:
-        """Return revisions of one memory, or of the whole shelf, newest first.
+        """Return revisions of one memory, of several, or of the whole shelf, newest first.
 
         Args:
             name: With `type`, the memory that has the name now, else the one that had it last;
-                leave both and `id` out for the whole shelf.
+                leave out all that names a memory for the whole shelf.
             type: See `name`.
             id: The memory, deleted or not.
+            ids: Several memories, at most 500, whose revisions are wanted in one go.
             limit: 1 to 500.
             cursor: `next_cursor` of the page before.
 
@@ -193,19 +195,22 @@ class ScopeReader(Bound):
         """
         check_limit(limit)
         before = None if cursor is None else seq_of(cursor)
-        memory_id = None if id is None else parsed_id(id)
-        if memory_id is None and name is None and type is not None:
+        memory_ids = _named_ids(id, ids)
+        if memory_ids is None and name is None and type is not None:
             raise InvalidInput(
                 "history needs a name beside a type.",
                 field="name",
                 suggestion="Leave both out for the whole shelf.",
             )
-        if memory_id is None and name is not None:
+        if memory_ids is None and name is not None:
             name = self._name(name, type or "")
         with self._reading() as shelf:
-            if memory_id is None and name is not None:
-                memory_id = self._had_name(shelf, name, type or "")
-            found = shelf.history(memory_id, limit + 1, before)
+            if memory_ids is None and name is not None:
+                memory_ids = [self._had_name(shelf, name, type or "")]
+            if memory_ids is None:
+                found = shelf.history(None, limit + 1, before)
+            else:
+                found = shelf.histories(memory_ids, limit + 1, before)
         more = len(found) > limit
         found = found[:limit]
         last = str(found[-1].seq) if more else None
@@ -399,6 +404,19 @@ class ScopeReader(Bound):
         if (id := shelf.last_named(name, type)) is None:
             raise self._missing(name, type)
         return id
+
+
+def _named_ids(id: UUID | str | None, ids: Sequence[UUID | str] | None) -> Sequence[UUID] | None:
+    """Return the memories that are named by id, or None when all are meant."""
+    if ids is None:
+        return None if id is None else [parsed_id(id)]
+    if isinstance(ids, str) or len(ids) > MAX_PAGE:
+        raise InvalidInput(
+            f"ids must be a list of at most {MAX_PAGE}.",
+            field="ids",
+            suggestion="Ask for some at a time.",
+        )
+    return [parsed_id(each) for each in ids]
 
 
 def _mentions(memory: Memory, wanted: str) -> bool:

@@ -71,10 +71,11 @@ class MemoryReader(Protocol):
         type: str | None = None,
         *,
         id: UUID | str | None = None,
+        ids: Sequence[UUID | str] | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> History:
-        """Return revisions of one memory, or of the whole shelf, newest first."""
+        """Return revisions of one memory, of several, or of the whole shelf, newest first."""
         ...
 
     def deleted(self, *, limit: int = 50) -> History:

@@ -31,7 +31,7 @@ from memories_sdk.keys import rekey, unlock
 from memories_sdk.location import located
 from memories_sdk.memory import Vocabulary
 from memories_sdk.pages import MAX_PAGE, check_limit, check_since
-from memories_sdk.principals import Agent, Principal, denied
+from memories_sdk.principals import Agent, Principal, chosen
 from memories_sdk.quota import Quota
 from memories_sdk.scope import Scope
 from memories_sdk.search.embedding import MEANING, Embedder, Insight
@@ -374,10 +374,7 @@ class MemoryStore:
     def _visible(self, caller: Principal, principal: Principal) -> Principal:
         if not isinstance(principal, Principal):
             raise not_a_principal("principal", principal)
-        for each in self.principals.visible_to(caller):
-            if each.id == principal.id:
-                return each
-        raise denied(principal.id)
+        return chosen(self.principals.visible_to(caller), principal.id)
 
 
 def _utc_now() -> datetime:

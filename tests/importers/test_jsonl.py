@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import sqlite3
 import stat
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -15,7 +16,7 @@ import pytest
 
 from memories_sdk import DERIVED, MemoryStore, Principal, Scope
 from memories_sdk.errors import InvalidInput
-from memories_sdk.importers.jsonl import bring_in, export
+from memories_sdk.importers.jsonl import PAGE, bring_in, export
 
 if TYPE_CHECKING:
     from conftest import MakeStore
@@ -246,6 +247,34 @@ def test_another_format_is_refused_whole(shelf: Scope, tmp_path: Path, text: str
     with pytest.raises(InvalidInput):
         bring_in(shelf, tmp_path / "in.jsonl")
     assert shelf.list().total == 0
+
+
+@pytest.mark.engines("sqlite-file")
+def test_an_export_asks_for_many_at_once(
+    shelf: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memory more is no statement more: bodies and histories are read by the page."""
+
+    def statements(memories: int) -> int:
+        bring_in(shelf, write(tmp_path / "in.jsonl", *map(memory, map(str, range(memories)))))
+        asked = count()
+        connect = sqlite3.connect
+
+        def traced(*arguments: object, **options: object) -> sqlite3.Connection:
+            connection = connect(*arguments, **options)
+            connection.set_trace_callback(lambda _: next(asked))
+            return connection
+
+        with monkeypatch.context() as patched:
+            patched.setattr(sqlite3, "connect", traced)
+            with MemoryStore(str(tmp_path / "memories.db")) as store:
+                opened = next(asked)
+                again = store.scope(acting_as=store.principals.user("alice"))
+                assert export(again, tmp_path / "out.jsonl", overwrite=True) == memories
+                return next(asked) - opened
+
+    few, many = statements(PAGE), statements(3 * PAGE)
+    assert many < few + 30 < PAGE
 
 
 def test_an_export_is_whole_or_not_there(shelf: Scope, tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ def reading(shelf: ScopeReader, id: UUID) -> None:
     assert_type(shelf.get_by_id("00000000-0000-0000-0000-000000000000"), Memory)
     history = shelf.history("n", "plan", limit=3)
     assert_type(history, History)
+    assert_type(shelf.history(ids=[history[0].memory_id or ""]), History)
     assert_type(history[0], Revision)
     assert_type(history[0].memory_id, UUID | None)
     assert_type(history.next_cursor, str | None)

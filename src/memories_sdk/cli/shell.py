@@ -25,7 +25,7 @@ from memories_sdk.errors import (
     StorageError,
 )
 from memories_sdk.memory import Memory
-from memories_sdk.principals import Principal
+from memories_sdk.principals import Principal, chosen
 from memories_sdk.scope import Scope
 from memories_sdk.store import MemoryStore
 
@@ -169,13 +169,11 @@ class Shell:
         """As whom the caller acts: itself, or the group that was named."""
         if self._principal is None:
             return self.caller
-        for each in self.store.principals.visible_to(self.caller):
-            if self._principal in (each.name, str(each)):
-                return each
-        raise AccessDenied(
-            f"{self.caller} may not act as {self._principal!r}.",
-            suggestion="memories principals list shows whom you may act as.",
-        )
+        try:
+            return chosen(self.store.principals.visible_to(self.caller), self._principal)
+        except AccessDenied as error:
+            error.suggestion = "memories principals list shows whom you may act as."
+            raise
 
     @cached_property
     def shelf(self) -> Scope:

@@ -16,9 +16,9 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -39,7 +39,10 @@ VERSION: Final = 1
 LONGEST: Final = 64 * 1024 * 1024
 """Most bytes of a line: of a memory with its history."""
 
-PAGE: Final = 500
+PAGE: Final = 64
+"""Memories that are read at once, with bodies and histories: each body may have a mebibyte."""
+
+MOST_REVISIONS: Final = 500
 _RECORD: Final = frozenset(
     (*STATE_FIELDS, "kind", "deleted", "created_at", "updated_at", "summary_derived", "history")
 )
@@ -126,18 +129,18 @@ def _records(
     shelf: ScopeReader, type: str | None, *, history: bool
 ) -> Iterator[tuple[dict[str, object], int]]:
     total = shelf.list(type=type, limit=1).total
-    for id in _gone(shelf) if history else ():
-        revisions = _history(shelf, id)
-        last = revisions[0]
-        if type is None or last.type == type:
-            yield _record(last.before, revisions) | {"deleted": True}, total
+    for ids in _parted(_gone(shelf) if history else ()):
+        for revisions in _histories(shelf, ids).values():
+            last = revisions[0]
+            if type is None or last.type == type:
+                yield _record(last.before, revisions) | {"deleted": True}, total
     cursor: str | None = None
     while True:
-        page = shelf.list(type=type, limit=PAGE, cursor=cursor)
-        for head in page:
-            with suppress(NotFound):  # somebody deleted it meanwhile
-                memory = shelf.get_by_id(head.id)
-                yield _record(_state(memory), _history(shelf, head.id) if history else ()), total
+        page = shelf.read(type=type, limit=PAGE, cursor=cursor)
+        ids = [memory.id for memory in page.memories]
+        revisions_of = _histories(shelf, ids) if history else {}
+        for memory in page.memories:
+            yield _record(_state(memory), revisions_of.get(memory.id, ())), total
         if (cursor := page.next_cursor) is None:
             return
 
@@ -146,7 +149,7 @@ def _gone(shelf: ScopeReader) -> list[UUID]:
     """Return the ids of the memories that were deleted here, in the order of their going."""
     gone: dict[UUID, None] = {}
     since = 0
-    while changes := shelf.changes(since=since, limit=PAGE):
+    while changes := shelf.changes(since=since, limit=MOST_REVISIONS):
         since = changes[-1].seq
         for each in changes:
             if each.memory_id is None:
@@ -157,12 +160,21 @@ def _gone(shelf: ScopeReader) -> list[UUID]:
     return list(gone)
 
 
-def _history(shelf: ScopeReader, id: UUID) -> list[Revision]:
-    found: list[Revision] = []
+def _parted(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
+    rest = iter(ids)
+    while part := list(islice(rest, PAGE)):
+        yield part
+
+
+def _histories(shelf: ScopeReader, ids: Sequence[UUID]) -> dict[UUID, list[Revision]]:
+    """Return all revisions of each of some memories, newest first."""
+    found: dict[UUID, list[Revision]] = {id: [] for id in ids}
     cursor: str | None = None
     while True:
-        page = shelf.history(id=id, limit=PAGE, cursor=cursor)
-        found += page
+        page = shelf.history(ids=ids, limit=MOST_REVISIONS, cursor=cursor)
+        for revision in page:
+            if revision.memory_id is not None:
+                found[revision.memory_id].append(revision)
         if (cursor := page.next_cursor) is None:
             return found
 

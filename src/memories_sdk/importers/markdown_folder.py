@@ -37,7 +37,8 @@ LARGEST: Final = MAX_BODY_BYTES + front_matter.LARGEST
 """Most bytes of a file that is read."""
 
 INDEX: Final = "MEMORY.md"
-PAGE: Final = 500
+PAGE: Final = 64
+"""Memories that are read at once: each body may have a mebibyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +232,9 @@ def memories_of(shelf: ScopeReader, type: str | None) -> Iterator[tuple[Memory, 
     """Yield each memory in list order, with how many there are."""
     cursor: str | None = None
     while True:
-        page = shelf.list(type=type, limit=PAGE, cursor=cursor)
-        for head in page:
-            yield shelf.get_by_id(head.id), page.total
+        page = shelf.read(type=type, limit=PAGE, cursor=cursor)
+        for memory in page.memories:
+            yield memory, page.total
         if (cursor := page.next_cursor) is None:
             return
 

@@ -101,10 +101,13 @@ class RemoteReader(ScopeReader):
         type: str | None = None,
         *,
         id: UUID | str | None = None,
+        ids: Sequence[UUID | str] | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> History:
         query = {"name": name, "type": type, "limit": limit, "cursor": cursor}
+        if ids is not None:
+            query["ids"] = ",".join(str(parsed_id(each)) for each in ids)
         tail = "/history" if id is None else f"/{parsed_id(id)}/history"
         return wire.history_from(self._ask("GET", tail, query))
 

@@ -24,7 +24,7 @@ from memories_sdk.hooks import Plugins
 from memories_sdk.integrity import Finding
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
 from memories_sdk.pages import MAX_PAGE
-from memories_sdk.principals import Agent, Principal, Role, denied
+from memories_sdk.principals import Agent, Principal, Role, chosen, denied
 from memories_sdk.remote.line import Line
 from memories_sdk.remote.scope import RemoteScope, only_there
 from memories_sdk.results import Answer, Approval, ToolResult
@@ -104,11 +104,7 @@ class RemoteStore(MemoryStore):
             )
         owner = caller
         if principal is not None:
-            owner = next(
-                (each for each in self.principals.visible_to(caller) if each == principal), caller
-            )
-            if owner != principal:
-                raise denied(principal.id)
+            owner = chosen(self.principals.visible_to(caller), principal.id)
         # The history names whom the token names; who acted in the name of that one goes beside it.
         beside = ", ".join(filter(None, (actor, source)))
         return RemoteScope(

@@ -16,7 +16,7 @@ from memories_sdk.bound import unknown_id
 from memories_sdk.edits import Edit
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.memory import DERIVED, FACTS, Vocabulary
-from memories_sdk.principals import Agent, Principal, denied
+from memories_sdk.principals import Agent, Principal, chosen
 from memories_sdk.scope import Scope
 from memories_sdk.server.authentication import SAFE, Caller
 from memories_sdk.server.replies import Refused
@@ -162,10 +162,8 @@ class Call:
         )
 
     def _visible(self, id: int) -> Principal:
-        for each in self.store.principals.visible_to(self.caller.user):
-            if each.id == id and self.caller.principal in {None, each}:
-                return each
-        raise denied(id)
+        visible = self.store.principals.visible_to(self.caller.user)
+        return chosen((each for each in visible if self.caller.principal in {None, each}), id)
 
     def _agent(self, sent: str, owner: Principal | None) -> Agent:
         """Return the agent in the path, of this owner or of anybody the caller may act as."""

@@ -319,6 +319,7 @@ PARAMETERS: Final[Mapping[str, Json]] = {
         "type", _TEXT, "With `name`, the memory, where the id is `named`.", "context"
     ),
     "name": _query("name", _TEXT, "With `type`, one memory.", "user_preferences"),
+    "ids": _query("ids", _TEXT, "Only these memories, by commas; at most 500.", ID),
     "limit": _query("limit", _LIMIT, "Most entries of a page.", 50),
     "cursor": _query("cursor", _TEXT, "`next_cursor` of the page before.", ""),
     "fields": _query(

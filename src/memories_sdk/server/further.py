@@ -101,13 +101,15 @@ def inspected(call: Call) -> Answer:
 
 
 def history(call: Call) -> Answer:
-    """List what happened on the shelf, or to the memory of a name and type, newest first."""
+    """List what happened on the shelf, to a memory of a name and type, or to some, newest first."""
     name = call.query.get("name") or None
+    ids = call.query.get("ids")
     return data(
         history_json(
             call.scope.history(
                 name,
                 call.type,
+                ids=None if ids is None else ids.split(",") if ids else [],
                 limit=call.number("limit", 50),
                 cursor=call.query.get("cursor") or None,
             )
@@ -245,7 +247,7 @@ def _reading(shelf: str) -> Iterator[Route]:
     )
     yield Route(
         *(SPORA, "GET", f"{shelf}/history", history, "List revisions of a shelf"),
-        query=("name", "type", *_PAGE),
+        query=("name", "type", "ids", *_PAGE),
         example=revisions,
         refuses=("TYPE_NOT_ALLOWED",),
     )

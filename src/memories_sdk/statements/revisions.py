@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from sqlalchemy import bindparam, exists, func, insert, literal_column, null, or_, select, update
@@ -70,17 +71,22 @@ HISTORY: Final = compiled(
 )
 # The plus keeps the planner on the revisions of the memory; it would walk all of the shelf's.
 _of_shelf = literal_column("+memory_revisions.scope_key") == bindparam("scope_key")
-HISTORY_OF: Final = compiled(
+_history_of = (
     select(*REVISION_COLUMNS)
-    .where(
-        revisions.c.memory_id == bindparam("id"),
-        _of_shelf,
-        revisions.c.seq < bindparam("before_seq"),
-    )
+    .where(_of_shelf, revisions.c.seq < bindparam("before_seq"))
     .order_by(revisions.c.seq.desc())
     .limit(bindparam("limit"))
     .offset(ZERO)
 )
+
+
+@cache
+def history_of(ids: int) -> str:
+    """Return the statement of one page of the revisions of `ids` memories, `id_0` and so on."""
+    named = revisions.c.memory_id.in_([bindparam(f"id_{index}") for index in range(ids)])
+    return compiled(_history_of.where(named))
+
+
 LAST_NAMED: Final = compiled(
     select(revisions.c.memory_id)
     .where(

@@ -12,7 +12,7 @@ import traitlets
 from memories_sdk import display
 from memories_sdk.characters import reveal
 from memories_sdk.errors import MemoriesError
-from memories_sdk.principals import Agent, Principal, denied
+from memories_sdk.principals import Agent, Principal, chosen
 from memories_sdk.widgets._bridge import Bridge, verb
 from memories_sdk.widgets._watch import WATCH
 
@@ -147,10 +147,7 @@ class Placed(Bridge):
         return newest[0].seq if newest else 0
 
     def _principal(self, id: int) -> Principal:
-        for principal in self._store.principals.visible_to(self._caller):
-            if principal.id == id:
-                return principal
-        raise denied(id)
+        return chosen(self._store.principals.visible_to(self._caller), id)
 
     def _touched(self) -> None:
         """Tell the other views, and the widgets wired to this one, that something changed."""
