@@ -548,7 +548,7 @@ def test_a_path_has_its_own_methods(store: MemoryStore, alice: Principal) -> Non
         ):
             answer = http.request(method, path)
             assert code(answer) == (405, "METHOD_NOT_ALLOWED")
-            assert answer.headers["allow"] == allowed
+            assert sorted(answer.headers["allow"].split(", ")) == allowed.split(", ")
         # A word that names a route of another method is an id here, as in the seed.
         assert code(http.get(f"{PATH}/reorder")) == (404, "NOT_FOUND")
         assert http.get(f"{PATH}/%7Bid%7D").json()["error"]["message"] == "Memory not found."

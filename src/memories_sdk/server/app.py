@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from importlib.metadata import version
 
+import starlette.routing
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
 from memories_sdk.errors import InvalidInput
 from memories_sdk.principals import Principal
 from memories_sdk.server import beside, further, health, plugged, spora
 from memories_sdk.server.authentication import Authenticate, Gate
-from memories_sdk.server.board import Board
 from memories_sdk.server.frame import Frame, Watcher, not_found
 from memories_sdk.server.openapi import describe
 from memories_sdk.server.openwp import Facts
-from memories_sdk.server.routes import Limits, Service
+from memories_sdk.server.routes import Limits, Route, Service
 from memories_sdk.server.sessions import Sessions
 from memories_sdk.store import MemoryStore
 
@@ -65,12 +71,38 @@ def create_app(
     facts = Facts(site).routes()
     sessions = Sessions(gate, secure=secure_cookie).routes()
     routes = (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts)
-    app.router.routes.append(Board(service, routes))
+    app.router.routes += _paths(service, routes)
     health.add(app, store)
     plugged.add(app, service)
     describe(app, routes)
     app.add_middleware(Frame, hosts=hosts, watchers=watchers)
     return app
+
+
+class Path(starlette.routing.Route):
+    """A path of ours, whose pattern is all that the log tells of a request's path."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Tell whether the path is this one, and name it."""
+        match, found = super().matches(scope)
+        return match, {**found, "route": self}
+
+
+def _paths(service: Service, routes: Iterable[Route]) -> Iterator[Path]:
+    """Yield the paths of routes, each with all its methods: one that is refused hears of them.
+
+    The framework reads nothing of a request here, since a route does; its own routes would.
+    """
+    paths: defaultdict[str, dict[str, Route]] = defaultdict(dict)
+    for route in routes:
+        paths[route.family.prefix + route.path][route.method] = route
+    for path, methods in paths.items():
+        yield Path(path, partial(_answer, service, methods), methods=methods)
+
+
+async def _answer(service: Service, methods: Mapping[str, Route], request: Request) -> Response:
+    # Who asks for the head alone is answered as if they read.
+    return await service.answer(methods.get(request.method) or methods["GET"], request)
 
 
 def _bare() -> FastAPI:
