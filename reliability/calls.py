@@ -7,12 +7,16 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+# Here once: each of the forked programs would load Alembic anew.
+import memories_sdk.migrations  # noqa: F401
 from memories_sdk import MemoriesError, MemoryStore
+from memories_sdk.errors import OldPagesRemain
 from reliability.device import Device, forked, told
 from reliability.lives import OPERATIONS, State, fill, old_file, shelf_of, state
 
@@ -59,6 +63,7 @@ def _tried(folder: Path, operation: str, nth: int, how: int, prepared: Path) -> 
     path = folder / "m.db"
 
     def live(tell: Callable[[str], None]) -> None:
+        warnings.simplefilter("ignore", OldPagesRemain)
         device = Device()
         device.watch(folder)
         store = None if operation == "migration" else MemoryStore(path)

@@ -64,3 +64,11 @@ def test_a_failing_call_leaves_the_old_or_the_new() -> None:
     good = {"old state", "new state, acknowledged", "new state, not acknowledged"}
     for cell in row[2:]:
         assert {each.split(" ", 1)[1] for each in cell.split("; ")} <= good
+
+
+def test_a_redaction_is_done_or_not_and_says_which() -> None:
+    """After its commit the log is emptied: that may fail, and is no failure of the redaction."""
+    (row,) = (row for row in printed("calls", "--only", "redact")[:-1] if row[0] == "redact")
+    crash, *errors = ({each.split(" ", 1)[1] for each in cell.split("; ")} for cell in row[2:])
+    assert crash == {"old state", "new state, not acknowledged"}
+    assert all(each == {"old state", "new state, acknowledged"} for each in errors)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memories_sdk import Conflict, InvalidInput, MemoryStore, NotFound
+from memories_sdk.errors import OldPagesRemain
 from memories_sdk.search import searcher
 from memories_sdk.timeline import MARK
 
@@ -86,6 +87,41 @@ def test_undo_of_a_named_change_refuses_when_something_came_after(shelf):
     assert state(shelf) == before
 
 
+def names(scope):
+    """Return the names on a shelf in their order."""
+    return [head.name for head in scope.list()]
+
+
+@pytest.mark.parametrize("gone", ["a", "b", "c"])
+@pytest.mark.parametrize("again", ["undo", "restore"])
+def test_what_comes_back_stands_among_its_neighbours(shelf, gone, again):
+    """Also when the shelf was numbered anew since: its old number would stand elsewhere."""
+    for number in range(4):
+        shelf.create(f"front {number}", "plan", "x")
+    before = names(shelf)
+    id = shelf.delete(gone, "plan").id
+    for head in [each for each in shelf.list() if each.name.startswith("front")]:
+        shelf.move(head.id, before=shelf.list()[0].id)
+    if again == "undo":
+        for _ in range(4):
+            shelf.undo()
+        shelf.undo()
+        assert names(shelf) == before
+    else:
+        shelf.restore(id)
+        assert [name for name in names(shelf) if name in ("a", "b", "c")] == ["a", "b", "c"]
+        shelf.undo()
+        assert gone not in names(shelf)
+
+
+def test_what_comes_back_keeps_its_number_while_that_says_where_it_stood(shelf):
+    """A restore numbers nothing anew without need."""
+    memory = shelf.delete("b", "plan")
+    shelf.create("d", "plan", "x")
+    assert shelf.restore(memory.id).order == memory.order
+    assert names(shelf) == ["a", "b", "c", "d"]
+
+
 def test_undo_says_what_it_took_back(shelf):
     """Undo returns the parts of the change, and its own revisions say what they undo."""
     shelf.clear()
@@ -146,6 +182,20 @@ def test_redaction_leaves_no_byte_in_the_file(tmp_path):
         files = list(Path(tmp_path).iterdir())
         assert files
         assert not [file for file in files if LEAK.encode() in file.read_bytes()]
+
+
+def test_redaction_says_where_old_pages_may_remain(tmp_path):
+    """While another program reads, the log keeps what it holds: the text is gone, and we warn."""
+    with MemoryStore(tmp_path / "m.db", timeout=0.05) as store:
+        shelf = store.scope(acting_as=store.principals.user("alice"))
+        shelf.save("n", "plan", f"the key is {LEAK}")
+        with store._database.read(snapshot=True) as reader:
+            reader.execute("SELECT count(*) FROM memories").fetchall()
+            with pytest.warns(OldPagesRemain, match="another program is reading"):
+                assert shelf.redact(LEAK) > 0
+        assert LEAK not in shelf.get("n", "plan").content
+        assert shelf.redact(LEAK) == 0
+    assert all(LEAK.encode() not in each.read_bytes() for each in tmp_path.iterdir())
 
 
 def test_redaction_empties_the_search_index_too(tmp_path, monkeypatch):

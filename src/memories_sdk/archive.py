@@ -32,7 +32,8 @@ class Archive(Once):
     ) -> Memory:
         """Bring back a deleted memory under its id, or an earlier version of one that is there.
 
-        The place in the list stays what it is, or was. The result is a new version.
+        The place in the list stays what it is, or is among the same neighbours again. The result
+        is a new version.
 
         Args:
             id: The memory, deleted or not.
@@ -135,6 +136,8 @@ class Archive(Once):
 
         Bodies, summaries and tags are searched, letter by letter as it is written; names are not.
         A mark stands in its place, a revision says that it happened, and the file keeps no copy.
+        Where the log beside the file cannot be emptied at once, it is done all the same, and
+        `OldPagesRemain` warns that old pages may lie there until it can.
 
         Returns:
             In how many memories and revisions it stood.

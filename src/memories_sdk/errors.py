@@ -372,6 +372,14 @@ class MissingExtra(MemoriesError, ImportError):
         self.extra = extra
 
 
+class OldPagesRemain(UserWarning):
+    """A text was blotted out, but the log beside the file may hold it until it is emptied.
+
+    Another program was reading, or the device refused. Nothing has to be undone: the store itself
+    does not know the text any more.
+    """
+
+
 class PluginFailed(MemoriesError):
     """A plugin cannot be loaded, or failed while a store or a server was starting.
 

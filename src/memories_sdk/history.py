@@ -35,6 +35,9 @@ Action = Literal[
 ENDINGS: Final[tuple[Action, ...]] = ("delete", "clear", "expire", "depart")
 """The actions after which a memory is gone from its shelf."""
 
+NEIGHBOURS: Final = frozenset({"previous", "next"})
+"""What an image keeps beside the fields of a memory that went: the ids between which it stood."""
+
 LAST_SEQ: Final = 2**63 - 1
 """The largest whole number that every engine takes."""
 
@@ -53,7 +56,8 @@ class Revision:
             reorder.
         type: The type after the change; before it for a delete. So is `name`.
         before: The fields the change overwrote, with their old values; all fields for a delete,
-            none for a create, the `shelf` it came from for an arrival.
+            and as `previous` and `next` the ids between which it stood; none for a create, the
+            `shelf` it came from for an arrival.
         part_of: `seq` of the first revision of the verb, when the verb wrote several.
         undoes: `seq` of the change that this one takes back.
         pruned: Whether what it overwrote was forgotten.
@@ -161,7 +165,7 @@ def rewind(
             continue  # what it was on another shelf is in the history of that one
         if revision.pruned or revision.action == "arrive":
             break
-        past |= revision.before
+        past |= {name: old for name, old in revision.before.items() if name not in NEIGHBOURS}
         if revision.version == target + 1:
             if revision.action == "restore" and not revision.before:
                 break  # it came back from a delete: at `target` there was no memory

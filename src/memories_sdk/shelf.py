@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -43,6 +44,8 @@ Place = tuple[int, str, bytes]
 
 PLACED: Final = frozenset({"type", "name", "order"})
 """The fields that stand in an index."""
+
+_HEX_ID: Final = re.compile("[0-9a-f]{32}")
 
 NAMING: Final = frozenset({"type", "name"})
 """The fields that agents know a memory by."""
@@ -255,11 +258,12 @@ class Shelf(Drawer):
         return new
 
     def remove(self, stored: Stored, action: Action = "delete") -> None:
-        """Delete a memory; its revision keeps all of it."""
+        """Delete a memory; its revision keeps all of it, and between whom it stood."""
+        before = image(stored.memory, None) | self._neighbours(stored.memory)
         self._connection.execute(sql.DELETE, {"scope_key": self._owner.key, "row": stored.row})
         self._grow(-1, -stored.memory.size)
         gone = replace(stored.memory, version=stored.memory.version + 1)
-        self._record(action, gone, image(stored.memory, None), None)
+        self._record(action, gone, before, None)
 
     def bury(self, name: str, type: str) -> None:
         """Delete an expired memory of that name, which still holds the unique key."""
@@ -283,6 +287,46 @@ class Shelf(Drawer):
         after = state_digest(columns(moved), body_digest(moved.content), self._cipher)
         self._record("move", moved, before, after)
         return moved
+
+    def settle(self, memory: Memory, before: Mapping[str, object]) -> Memory:
+        """Put a memory that came back between its old neighbours again.
+
+        Its number does so by itself, unless the shelf was numbered anew in between.
+
+        Args:
+            memory: It stands where its number puts it.
+            before: What the revision kept by which it went.
+        """
+        here = _place_of(memory)
+        previous, following = (self._place(before.get(name)) for name in ("previous", "next"))
+        if following is not None and here > following:
+            anchor, side = following[-1], 0
+        elif previous is not None and here < previous:
+            anchor, side = previous[-1], 1
+        else:
+            return memory
+        rows = self.order()
+        ids = [each for each in rows if each != memory.id.bytes]
+        at = ids.index(anchor) + side
+        ids.insert(at, memory.id.bytes)
+        self.reorder([rows[each] for each in ids], list(rows))
+        return replace(memory, order=at + 1)
+
+    def _place(self, id: object) -> Place | None:
+        """Return the place of a memory by its id in hex, or None when it is not here."""
+        # A text that was blotted out may have stood in it.
+        if not isinstance(id, str) or not _HEX_ID.fullmatch(id):
+            return None
+        found = self._all(sql.PLACE, id=bytes.fromhex(id))
+        return tuple(found[0]) if found else None
+
+    def _neighbours(self, memory: Memory) -> dict[str, object]:
+        behind = _behind(_place_of(memory))
+        found = {
+            name: self._all(statement, **behind)
+            for name, statement in (("previous", sql.PREVIOUS), ("next", sql.NEXT))
+        }
+        return {name: bytes(rows[0][0]).hex() if rows else None for name, rows in found.items()}
 
     def order(self) -> dict[bytes, int]:
         """Return the row numbers of the shelf by id, in list order."""
@@ -317,6 +361,10 @@ class Shelf(Drawer):
 
 def _numbered(types: Sequence[str]) -> Parameters:
     return {f"type_{index}": type for index, type in enumerate(types)}
+
+
+def _place_of(memory: Memory) -> Place:
+    return memory.order, memory.name, memory.id.bytes
 
 
 def _behind(place: Place | None) -> Parameters:

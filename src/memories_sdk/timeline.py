@@ -181,7 +181,8 @@ def _put_in_order(shelf: Shelf, ids: object) -> None:
     """Put the memories of a recorded order first; what came since follows."""
     rows = shelf.order()
     old = list(rows)
-    known = [bytes.fromhex(id) for id in ids] if isinstance(ids, list) else []
+    by_hex = {id.hex(): id for id in rows}
+    known = [by_hex[id] for id in ids if id in by_hex] if isinstance(ids, list) else []
     first = [rows.pop(id) for id in known if id in rows]
     shelf.reorder([*first, *rows.values()], old)
 
@@ -190,8 +191,8 @@ def _put_before(shelf: Shelf, id: bytes, following: object) -> None:
     """Put a memory before the one that followed it once, or last when that is gone."""
     rows = shelf.order()
     ids = [each for each in rows if each != id]
-    neighbour = bytes.fromhex(following) if isinstance(following, str) else b""
-    ids.insert(ids.index(neighbour) if neighbour in rows else len(ids), id)
+    hexes = [each.hex() for each in ids]  # a text blotted out of an id is none of them
+    ids.insert(hexes.index(following) if following in hexes else len(ids), id)
     shelf.reorder([rows[each] for each in ids], list(rows))
 
 
@@ -212,7 +213,7 @@ def _bring_back(shelf: Shelf, id: UUID, revisions: list[Revision], target: int |
     # An undo may reach back behind later versions; a version never stands for two states.
     newest = shelf.history(id, limit=1)[0].version
     restored = shelf.revived(id, past, newest + 1)
-    return shelf.add(restored, "restore")
+    return shelf.settle(shelf.add(restored, "restore"), gone.before)
 
 
 def _go_back(

@@ -66,7 +66,8 @@ def take_back(shelf: Shelf, part: Revision, open_shelf: OpenShelf) -> None:
         raise Conflict(f"Memory {part.name!r} is gone; its change cannot be undone.")
     other.undoing = _twin(other, id, "arrive" if part.action == "depart" else "depart")
     order = part.before.get("order")
-    carry(source, target, stored, order=order if isinstance(order, int) else None)
+    back = carry(source, target, stored, order=order if isinstance(order, int) else None)
+    target.settle(back, part.before)
 
 
 def _twin(shelf: Shelf, id: UUID, action: str) -> int | None:

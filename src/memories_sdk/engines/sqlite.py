@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 import threading
 import time
+import warnings
 from collections import deque
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -17,11 +17,13 @@ from typing import Final, NoReturn
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memories_sdk.database import IN_MEMORY, Database, Durability
+from memories_sdk.engines.files import copy_before, create_private, rename, sync_directory
 from memories_sdk.engines.places import warn_of_network
 from memories_sdk.engines.turns import Turns
 from memories_sdk.errors import (
     MemoriesError,
     NameTaken,
+    OldPagesRemain,
     SchemaMismatch,
     StorageError,
     StorageFull,
@@ -90,12 +92,12 @@ class SqliteDatabase(Database):
         """Lend a connection inside a write transaction.
 
         Erasing, freed pages are overwritten, and the write-ahead log is emptied after the commit.
+        Where that fails the block is stored all the same, and `OldPagesRemain` warns of it.
         """
         # A deferred BEGIN would read first and then fail at once, without waiting, when another
         # writer came in between (SQLITE_BUSY_SNAPSHOT).
         if erasing:
-            ends = ("COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)")
-            return SqliteTransaction(self, _ERASING, ends, taken, wait=self.timeout)
+            return ErasingTransaction(self, _ERASING, ("COMMIT",), taken, wait=self.timeout)
         if patience is not None:
             begins, after = (_waiting(patience), *_WRITING), _waiting(self.timeout)
             return SqliteTransaction(self, begins, ("COMMIT",), taken, after, wait=patience)
@@ -108,21 +110,40 @@ class SqliteDatabase(Database):
         no half copy that looks like a good one.
         """
         part = target.with_name(f"{target.name}.{os.getpid()}-{time.monotonic_ns()}.part")
-        _create_private(part)
+        create_private(part)
         try:
             with self.read() as connection, closing(sqlite3.connect(part)) as copy:
                 connection.backup(copy)
-            _rename(part, target)
+            rename(part, target)
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
             raise
-        _sync_directory(target.parent)
+        sync_directory(target.parent)
 
     def compact(self) -> None:
         """Write the file anew: pages that were freed long ago may hold texts of then."""
-        with SqliteTransaction(self, (), ("PRAGMA wal_checkpoint(TRUNCATE)",)) as connection:
+        with ErasingTransaction(self, wait=self.timeout) as connection:
             connection.execute("VACUUM")
+
+    def empty_log(self) -> None:
+        """Write what the log holds into the file and cut it to nothing; warn where that fails."""
+        if self.location == IN_MEMORY:
+            return
+        try:
+            # In a turn: nobody may commit at the instant at which the log begins anew.
+            with SqliteTransaction(self, wait=self.timeout) as connection:
+                row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            reason = "another program is reading" if row[0] else ""
+        except MemoriesError as error:
+            reason = str(error)
+        if reason:
+            warnings.warn(
+                f"Done, but the log beside {self.location} could not be emptied ({reason}). It may "
+                "hold the old text until then: call the verb again when the store is quiet.",
+                OldPagesRemain,
+                stacklevel=7,
+            )
 
     def close(self) -> None:
         """Close all connections; those lent out at the moment close when they come back."""
@@ -186,7 +207,7 @@ class SqliteDatabase(Database):
         return connection
 
     def _prepare(self) -> None:
-        created = self.location != IN_MEMORY and _create_private(Path(self.location))
+        created = self.location != IN_MEMORY and create_private(Path(self.location))
         try:
             # Before the switch to WAL, which writes into the head of the file.
             with self.read() as connection:
@@ -208,7 +229,7 @@ class SqliteDatabase(Database):
         if created:
             # Without it a power cut can bring back the journal of the switch to WAL and take the
             # fresh database away.
-            _sync_directory(Path(self.location).parent)
+            sync_directory(Path(self.location).parent)
 
     def _migrate(self) -> None:
         """Lead an older file to this release's tables, all the way or not at all.
@@ -218,7 +239,7 @@ class SqliteDatabase(Database):
         """
         from memories_sdk import migrations  # noqa: PLC0415 -- Alembic, while a step is pending
 
-        copy = _copy_before(Path(self.location), datetime.now(UTC))
+        copy = copy_before(Path(self.location), datetime.now(UTC))
 
         def prepare() -> int:
             with self.read() as connection:
@@ -340,6 +361,23 @@ class SqliteTransaction:
             raise _translated(error, self._database.location, self._database.timeout) from error
 
 
+class ErasingTransaction(SqliteTransaction):
+    """A transaction after which the log is emptied too."""
+
+    __slots__ = ()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        # Apart from the commit: what is done is not undone by it, nor reported as a failure.
+        if error is None:
+            self._database.empty_log()
+
+
 def _waiting(seconds: float) -> str:
     return f"PRAGMA busy_timeout={round(seconds * 1000)}"
 
@@ -378,46 +416,6 @@ def _translated(error: sqlite3.Error, path: str, timeout: float) -> MemoriesErro
 
 def _code(error: BaseException) -> int:
     return getattr(error, "sqlite_errorcode", 0) or 0
-
-
-def _create_private(path: Path) -> bool:
-    """Make the file readable by its owner alone; tell whether it was missing."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise StoreUnavailable(
-            f"{path} cannot be created: {error.strerror}.",
-            suggestion="Make its directory first, or choose another place.",
-        ) from error
-    return True
-
-
-def _rename(part: Path, target: Path) -> None:
-    try:
-        part.rename(target)
-    except OSError as error:
-        kind = StorageFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreUnavailable
-        raise kind(
-            f"{target} cannot be made: {error.strerror}.",
-            suggestion="Choose another place, or free some space there.",
-        ) from error
-
-
-def _sync_directory(directory: Path) -> None:
-    with suppress(OSError):  # some file systems refuse to open a directory; nothing else to do
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _copy_before(path: Path, now: datetime) -> Path:
-    """Return where the copy is kept that is made before a migration."""
-    moment = now.strftime("%Y%m%dT%H%M%S.%fZ")
-    return path.with_name(f"{path.stem}.before-v{SCHEMA_VERSION}-{moment}.db")
 
 
 def _schema_version(connection: sqlite3.Connection) -> int | None:

@@ -26,7 +26,7 @@ from uuid6 import UUID
 
 from memories_sdk.attachments import picture_digest, picture_id
 from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
-from memories_sdk.history import ENDINGS, Action, Revision
+from memories_sdk.history import ENDINGS, NEIGHBOURS, Action, Revision
 from memories_sdk.importers.bringing import Entry, Item, Progress, Report, bring
 from memories_sdk.importers.files import new_file
 from memories_sdk.memory import DERIVED, Memory, Vocabulary
@@ -200,9 +200,11 @@ def _change(
 ) -> dict[str, object]:
     # What came before the oldest known version was pruned, or is another shelf's affair.
     known = {} if began or revision.action == "arrive" else revision.before
-    # A text that was blotted out is the same in both states.
+    # A text that was blotted out is the same in both states; neighbours have other ids elsewhere.
     before = {
-        name: value for name, value in known.items() if state is None or state.get(name) != value
+        name: value
+        for name, value in known.items()
+        if name not in NEIGHBOURS and (state is None or state.get(name) != value)
     }
     return {
         "version": revision.version,

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_or_leave
 from sqlalchemy.sql.elements import ColumnElement
 
 from memories_sdk.memory import MemoryHead
-from memories_sdk.statements.terms import COUNTED, ZERO, bodies, memories, shelves
+from memories_sdk.statements.terms import COUNTED, ONE, ZERO, bodies, memories, shelves
 from memories_sdk.wording import compiled, spelled
 
 _shelf = memories.c.scope_key == bindparam("scope_key")
@@ -135,6 +135,21 @@ UPDATE_BODY: Final = compiled(
 )
 DELETE: Final = compiled(delete(memories).where(_shelf, memories.c.row == bindparam("row")))
 
+PLACE: Final = compiled(select(*_sort).where(_shelf, _alive, memories.c.id == bindparam("id")))
+PREVIOUS: Final = compiled(
+    select(memories.c.id)
+    .where(_shelf, _alive, tuple_(*_sort) < tuple_(*_place))
+    .order_by(*(column.desc() for column in _sort))
+    .limit(ONE)
+    .offset(ZERO)
+)
+NEXT: Final = compiled(
+    select(memories.c.id)
+    .where(_shelf, _alive, tuple_(*_sort) > tuple_(*_place))
+    .order_by(*_sort)
+    .limit(ONE)
+    .offset(ZERO)
+)
 SHELF_ORDER: Final = compiled(
     select(memories.c.id, memories.c.row).where(_shelf, _alive).order_by(*_sort)
 )
