@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 from agents import Agent, Runner, set_tracing_disabled
@@ -16,8 +15,6 @@ from agents.items import ModelResponse
 from agents.models.interface import Model
 from agents.usage import Usage
 from langchain_core.messages import ToolCall
-from langgraph.store.base import BaseStore, InvalidNamespaceError
-from langgraph.store.memory import InMemoryStore
 from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseOutputMessage,
@@ -32,7 +29,6 @@ from pydantic_ai.models.function import FunctionModel
 from memories_sdk import MemoryStore, MemoryTools, Principal, Scope, ToolResult
 from memories_sdk.errors import MissingExtra
 from memories_sdk.integrations.langchain import langchain_tools
-from memories_sdk.integrations.langgraph import ShelfStore
 from memories_sdk.integrations.openai_agents import function_tools
 from memories_sdk.integrations.pydantic_ai import MemoryToolset
 
@@ -146,115 +142,40 @@ def test_langchain_calls_the_tools(tools: MemoryTools, shelf: Scope) -> None:
     assert shelf.list().total == 1
 
 
+Door = Callable[[MemoryTools], Callable[[], Awaitable[object]]]
+
+
+def langchain_door(tools: MemoryTools) -> Callable[[], Awaitable[object]]:
+    """Return a save through a tool of LangChain."""
+    (_, tool) = langchain_tools(tools)
+    return lambda: tool.ainvoke(SAVE)
+
+
+def agents_door(tools: MemoryTools) -> Callable[[], Awaitable[object]]:
+    """Return a save through a run of the Agents SDK."""
+    set_tracing_disabled(disabled=True)
+    agent = Agent(name="W", tools=function_tools(tools), model=Scripted(SAVE))
+    return lambda: Runner.run(agent, "Go.")
+
+
+def pydantic_door(tools: MemoryTools) -> Callable[[], Awaitable[object]]:
+    """Return a save through a run of Pydantic AI."""
+    parts = iter([ToolCallPart("global_memory", SAVE), TextPart("Done.")])
+    model = FunctionModel(lambda *_: PydanticResponse(parts=[next(parts)]))
+    agent = PydanticAgent(model, toolsets=[MemoryToolset(tools)])
+    return lambda: agent.run("Go.")
+
+
+@pytest.mark.parametrize("door", [langchain_door, agents_door, pydantic_door])
 def test_no_loop_waits_for_a_lock(
     tools: MemoryTools,
     shelf: Scope,
-    turns_while_locked: Callable[[object], object],
+    turns_while_locked: Callable[[Callable[[], Awaitable[object]]], object],
+    door: Door,
 ) -> None:
     """Each async door goes on turning while a write waits for another program."""
-    (_, tool) = langchain_tools(tools)
-    assert str(turns_while_locked(lambda: tool.ainvoke(SAVE))).startswith("Created")
-    store = ShelfStore(shelf)
-    turns_while_locked(lambda: store.aput(("a",), "k", {"v": 1}))
-    assert store.get(("a",), "k").value == {"v": 1}
-    agent = Agent(name="W", tools=function_tools(tools), model=Scripted(SAVE | {"name": "m"}))
-    set_tracing_disabled(disabled=True)
-    assert turns_while_locked(lambda: Runner.run(agent, "Go.")).final_output == "Done."
-
-
-def both(scope: Scope) -> tuple[BaseStore, BaseStore]:
-    """Return ours and LangGraph's own."""
-    return ShelfStore(scope), InMemoryStore()
-
-
-def seen(items: object) -> object:
-    """Return what can be compared of what a store answers."""
-    if isinstance(items, list):
-        return [seen(each) for each in items]
-    return items if items is None else (items.namespace, items.key, items.value)
-
-
-ITEMS = [
-    (("docs",), "a", {"text": "A tram line", "n": 1}),
-    (("docs", "alice"), "b", {"text": "Bread and butter", "n": 2, "deep": {"list": [1, None]}}),
-    (("docs", "bob"), "c/d", {"text": "Ümläut 日本", "n": 2.5}),
-    (("other", "alice", "x y"), "e%", {"text": "", "n": 3}),
-]
-
-
-def test_langgraph_gets_from_us_what_it_gets_from_its_own_store(shelf: Scope) -> None:
-    """Put, get, overwrite, delete, search with filters and pages, namespaces: side by side."""
-    stores = both(shelf)
-    for store in stores:
-        for namespace, key, value in ITEMS:
-            store.put(namespace, key, value)
-        store.put(("docs",), "a", {"text": "A tram line", "n": 1, "new": True})
-        store.put(("docs",), "gone", {"n": 0})
-        store.delete(("docs",), "gone")
-        store.delete(("docs",), "never")
-    ours, theirs = stores
-    for namespace, key, _ in [*ITEMS, (("docs",), "gone", {})]:
-        assert seen(ours.get(namespace, key)) == seen(theirs.get(namespace, key))
-    # Asked for a namespace that is not there, the other store lists it from then on.
-    assert ours.get(("nowhere",), "a") is None
-    filters = [
-        None,
-        {"n": 2},
-        {"n": {"$gt": 1, "$lte": 2.5}},
-        {"n": {"$ne": 1}, "text": "Bread and butter"},
-        {"deep": {"list": [1, None]}},
-        {"missing": None},
-    ]
-    for prefix, wanted in itertools.product([(), ("docs",), ("docs", "bob"), ("x",)], filters):
-        found = [store.search(prefix, filter=wanted, limit=50) for store in stores]
-        mine, other = (sorted(seen(each), key=repr) for each in found)
-        assert mine == other, (prefix, wanted)
-    for options in (
-        {},
-        {"prefix": ("docs",)},
-        {"suffix": ("alice",)},
-        {"prefix": ("*", "alice")},
-        {"max_depth": 1},
-        {"prefix": ("docs",), "max_depth": 2},
-        {"limit": 2, "offset": 1},
-    ):
-        assert ours.list_namespaces(**options) == theirs.list_namespaces(**options), options
-    for store in stores:
-        with pytest.raises(InvalidNamespaceError):
-            store.put((), "k", {})
-    pages = [ours.search((), limit=2, offset=offset) for offset in (0, 2, 4)]
-    assert [len(page) for page in pages] == [2, 2, 0]
-    assert len({item.key for page in pages for item in page}) == 4
-
-
-def test_a_batch_reads_before_it_writes(shelf: Scope) -> None:
-    """As LangGraph's own: of several writes of one key the last holds."""
-    from langgraph.store.base import GetOp, PutOp  # noqa: PLC0415
-
-    for store in both(shelf):
-        results = store.batch(
-            [
-                PutOp(("a",), "k", {"v": 1}),
-                GetOp(("a",), "k"),
-                PutOp(("a",), "k", {"v": 2}),
-            ]
-        )
-        assert results == [None, None, None]
-        assert store.get(("a",), "k").value == {"v": 2}
-        assert asyncio.run(store.aget(("a",), "k")).value == {"v": 2}
-
-
-def test_a_search_of_langgraph_is_that_of_the_shelf(shelf: Scope) -> None:
-    """Ranked, with a score, in any English ending; a person's own text is found too."""
-    store = ShelfStore(shelf)
-    store.put(("docs",), "a", {"text": "She rides trams to work"})
-    store.put(("docs",), "b", {"text": "Bread"})
-    shelf.save("docs/by-hand", "context", "Written by a person about a tram")
-    shelf.save("plan", "plan", "another type: tram")
-    found = store.search(("docs",), query="tram")
-    assert {item.key for item in found} == {"a", "by-hand"}
-    assert all(item.score > 0 for item in found)
-    assert store.get(("docs",), "by-hand").value == {"content": "Written by a person about a tram"}
+    assert turns_while_locked(door(tools))
+    assert shelf.get("n", "plan").content == "x"
 
 
 DOORS = {

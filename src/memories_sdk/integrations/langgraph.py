@@ -36,6 +36,7 @@ with Extra("langgraph", "langgraph", "langchain_core"):
         Result,
         SearchItem,
         SearchOp,
+        validate_op_namespace,
     )
 
 Namespace = tuple[str, ...]
@@ -44,8 +45,10 @@ Namespace = tuple[str, ...]
 class ShelfStore(BaseStore):
     """A store of LangGraph over one shelf; its loop never waits for the database.
 
-    A search with a query is that of the shelf, and needs no embeddings. Without one, items come
-    in the order of the shelf's list. Items do not expire by `ttl`.
+    A search with a query is that of the shelf: by words, and by meaning where the store has an
+    embedder. Without one, items come in the order of the shelf's list. All of an item can be found,
+    whatever `index=` says, and none expires by `ttl`. What LangGraph's own store tests make of that
+    stands in `docs/langgraph.md`.
 
     Args:
         scope: The shelf.
@@ -59,8 +62,14 @@ class ShelfStore(BaseStore):
         self._type = type
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out several operations: what reads sees the state before what writes."""
+        """Carry out several operations: what reads sees the state before what writes.
+
+        Raises:
+            InvalidNamespaceError: A label is no text, empty, or has a dot; nothing was carried out.
+        """
         ordered = list(ops)
+        for op in ordered:
+            validate_op_namespace(op)
         results: list[Result] = [
             None if isinstance(op, PutOp) else self._read(op) for op in ordered
         ]
@@ -102,11 +111,12 @@ class ShelfStore(BaseStore):
             return
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        found = self._hits(op.query) if op.query else self._all(op.namespace_prefix)
+        prefix = tuple(op.namespace_prefix)  # callers pass lists too
+        found = self._hits(op.query) if op.query else self._all(prefix)
         items = [
             SearchItem(**_item(memory), score=score)
             for memory, score in found
-            if _place(memory.name)[0][: len(op.namespace_prefix)] == op.namespace_prefix
+            if _place(memory.name)[0][: len(prefix)] == prefix
         ]
         wanted = [item for item in items if _matches(item.value, op.filter or {})]
         return wanted[op.offset : op.offset + op.limit]
@@ -179,7 +189,16 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def _matches(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(_compares(value.get(name), condition) for name, condition in wanted.items())
+    return all(_compares(_at(value, name), condition) for name, condition in wanted.items())
+
+
+def _at(value: Mapping[str, Any], name: str) -> object:
+    """Return what stands under a name, or under a path of names with dots between."""
+    if name in value:
+        return value[name]
+    outer, dot, inner = name.partition(".")
+    below = value.get(outer)
+    return _at(below, inner) if dot and isinstance(below, Mapping) else None
 
 
 def _compares(value: object, condition: object) -> bool:
