@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from memories_sdk import (
     DERIVED,
     DOCUMENTS,
     AccessDenied,
+    Agent,
     Edit,
     EditConflict,
     InvalidInput,
@@ -23,13 +25,21 @@ from memories_sdk import (
     Principal,
     Scope,
 )
-from memories_sdk.errors import StoreUnavailable
-from memories_sdk.past import Past
+from memories_sdk.approvals import Approvals
+from memories_sdk.errors import NameTaken, StoreUnavailable
+from memories_sdk.importers import jsonl
+from memories_sdk.past import single
 from memories_sdk.reader import ScopeReader
 from memories_sdk.remote import RemoteStore
 from memories_sdk.remote.scope import RemoteReader, RemoteScope
+from memories_sdk.remote.store import RemoteAgents, RemoteApprovals, RemotePrincipals
+from memories_sdk.store import Agents, Principals
+
+KEY = "key AKIA1234567890ABCDEF"
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import MakeStore
 
 
@@ -70,6 +80,49 @@ def test_every_verb_crosses_the_line() -> None:
     # `watch` is made of history and changes, `once` of the verbs.
     assert public(Scope) - own == {"once", "watch"}
     assert public(ScopeReader) - {*vars(RemoteReader)} == {"watch"}
+
+
+NEAR_ALONE: dict[str, Callable[[Any, Any], object]] = {
+    "changes": lambda far, alice: far.changes(acting_as=alice),
+    "watch": lambda far, alice: far.watch(acting_as=alice),
+    "verify": lambda far, _: far.verify(),
+    "doctor": lambda far, _: far.doctor(repair=True),
+    "rekey": lambda far, _: far.rekey(b"0" * 32),
+    "enable_rls": lambda far, _: far.enable_rls(),
+    "backup": lambda far, _: far.backup("copy.db"),
+    "a new group": lambda far, alice: far.principals.group("new", owner=alice),
+    "an unknown group": lambda far, _: far.principals.group("new"),
+    "add_member": lambda far, alice: far.principals.add_member(alice, alice),
+    "remove_member": lambda far, alice: far.principals.remove_member(alice, alice),
+    "roles": lambda far, alice: far.principals.roles(alice),
+    "create": lambda far, alice: far.agents.create("a", owner=alice),
+    "ensure": lambda far, alice: far.agents.ensure("a", owner=alice),
+    "transfer": lambda far, alice: far.agents.transfer(
+        Agent(1, "a", alice.id), to=alice, acting_as=alice
+    ),
+    "issue": lambda far, alice: far.tokens.issue(alice),
+    "find": lambda far, _: far.tokens.find("mem_x"),
+}
+
+
+def test_every_method_of_a_store_is_decided() -> None:
+    """A new one fails here until it crosses the line or refuses to: there is no database."""
+    for near, far, made_of_others in (
+        (MemoryStore, RemoteStore, set()),
+        (Principals, RemotePrincipals, set()),
+        (Agents, RemoteAgents, set()),
+        (Approvals, RemoteApprovals, {"wait"}),
+    ):
+        assert public(near) - {*vars(far)} == made_of_others, near
+
+
+@pytest.mark.parametrize("what", NEAR_ALONE)
+def test_what_is_done_beside_the_database_says_so(
+    far: MemoryStore, alice: Principal, what: str
+) -> None:
+    """Keeping a store, its members and its tokens is for whoever runs the server."""
+    with pytest.raises(InvalidInput, match="Run it where the server runs"):
+        NEAR_ALONE[what](far, alice)
 
 
 def test_the_address_makes_it_a_store_from_afar(
@@ -114,7 +167,7 @@ READS: dict[str, Callable[[Any], object]] = {
     "search": lambda shelf: [shelf.search("British"), shelf.search("x", tags=["a,b", "c"])],
     "recall": lambda shelf: shelf.relevant_for_prompt("British English"),
     "changes": lambda shelf: list(shelf.changes(since=2, limit=3)),
-    "inspect": lambda shelf: list(shelf.inspect("fact", content="key AKIA1234567890ABCDEF")),
+    "inspect": lambda shelf: list(shelf.inspect("fact", content=KEY)),
     "enabled": lambda shelf: shelf.enabled,
     "vocabularies": lambda shelf: shelf.vocabularies,
     "attachments": lambda shelf: shelf.attachments(),
@@ -229,8 +282,49 @@ def test_a_shelf_is_kept_from_afar(
     assert shelf.transfer(memory.id, to=there).principal_id == lab.id
     with pytest.raises(InvalidInput):
         shelf.transfer(memory.id, to=near_shelf)
-    with pytest.raises(InvalidInput, match="beside the database"):
-        shelf.adopt([Past.__new__(Past)])
+
+
+def test_memories_come_with_their_past_from_afar(
+    near_shelf: Scope, shelf: Scope, store: MemoryStore, tmp_path: Path, bob: Principal
+) -> None:
+    """Whoever made a change elsewhere is told beside who brings it: nobody proved it here."""
+    memory = shelf.create("n", "plan", "one", tags=["t"], summary="Own", order=7)
+    near_shelf.update(memory.id, content="two \r\n", expires_at=datetime(2099, 1, 1, tzinfo=UTC))
+    near_shelf.create("gone", "context", "x")
+    near_shelf.delete("gone", "context")
+    jsonl.export(shelf, tmp_path / "whole.jsonl")
+    report = jsonl.bring_in(shelf, tmp_path / "whole.jsonl", conflict="rename")
+    assert report.counts == {"unchanged": 1, "skipped": 1}
+    his = store.scope(acting_as=bob)
+    secret = store.tokens.issue(bob, access="write").secret
+    with MemoryStore(shelf._line.url, token=secret) as far:
+        there = far.scope(acting_as=bob)
+        for dry_run in (True, False):
+            report = jsonl.bring_in(there, tmp_path / "whole.jsonl", dry_run=dry_run)
+            assert report.counts == {"created": 2}
+        came, was = his.get("n", "plan"), near_shelf.get("n", "plan")
+        same = {"id": came.id, "principal_id": bob.id}
+        assert came == replace(was, **same)
+        assert [(each.actor, each.source) for each in his.history(id=came.id)] == [
+            ("user:bob", "user:alice"),
+            ("user:bob", "user:alice, rest"),
+        ]
+        assert [each.name for each in there.deleted()] == ["gone"]
+        assert store.verify() == []
+        assert there.adopt([], conflict="fail") == []
+        past = single(there.vocabularies, {"name": "n", "type": "plan", "content": "y"})
+        key = single(there.vocabularies, {"name": "k", "type": "fact", "content": KEY})
+        for conflict in ("skip", "overwrite", "rename"):
+            near, afar = (
+                each.adopt([past, key], conflict=conflict, dry_run=True) for each in (his, there)
+            )
+            assert [(it.fate, it.name) for it in near] == [(it.fate, it.name) for it in afar]
+            assert vars(near[1].error) == vars(afar[1].error)
+        for each in (his, there):
+            with pytest.raises(NameTaken):
+                each.adopt([past], conflict="fail")
+            with pytest.raises(InvalidInput, match="conflict"):
+                each.adopt([past], conflict="guess")
 
 
 def test_a_write_is_repeated_without_doubling(near_shelf: Scope, shelf: Scope) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from uuid6 import UUID
 
 from memories_sdk.attachments import AttachmentHead
+from memories_sdk.draft import Draft
 from memories_sdk.editor_drafts import EditorDraft
 from memories_sdk.errors import (
     AnchorNotFound,
@@ -27,8 +28,9 @@ from memories_sdk.errors import (
 )
 from memories_sdk.guards import Concern
 from memories_sdk.history import History, Revision
-from memories_sdk.memory import Memory, MemoryHead
+from memories_sdk.memory import Derived, Memory, MemoryHead, Unset
 from memories_sdk.merge import Chunk, Merge
+from memories_sdk.past import STATE_FIELDS, Adopted, Past
 from memories_sdk.principals import Agent, Principal
 from memories_sdk.results import Approval
 from memories_sdk.search.hits import Hit, Hits
@@ -193,6 +195,75 @@ def merge_json(difference: Merge) -> list[Json]:
 def merge_from(chunks: list[Json]) -> Merge:
     """Return two changes that were sent."""
     return Merge(tuple(Chunk(**chunk) for chunk in chunks))
+
+
+def past_json(past: Past) -> Json:
+    """Return a memory with its past."""
+    versions = [
+        {
+            "state": None if each.draft is None else draft_fields(each.draft),
+            "action": each.action,
+            "version": each.version,
+            "actor": each.actor,
+            "source": each.source,
+            "at": _plain(each.at),
+        }
+        for each in past.versions
+    ]
+    return {"created_at": _plain(past.created_at), "versions": versions}
+
+
+def draft_fields(draft: Draft) -> Json:
+    """Return the fields that a draft sets."""
+    return fields_json({name: getattr(draft, name) for name in STATE_FIELDS})
+
+
+def fields_json(given: Mapping[str, Any]) -> Json:
+    """Return the fields of a write that were given."""
+    sent: Json = {
+        name: _plain(value) for name, value in given.items() if not isinstance(value, Unset)
+    }
+    if isinstance(sent.get("summary"), Derived):
+        del sent["summary"]
+        sent["summary_derived"] = True
+    if isinstance(sent.get("content"), str):
+        # Half of a pair is no text: the shelf drops it, and JSON cannot send it.
+        sent["content"] = sent["content"].encode("utf-8", "ignore").decode()
+    return sent
+
+
+def adopted_json(adopted: Adopted) -> Json:
+    """Return what became of a memory that a shelf was to adopt."""
+    return {
+        "fate": adopted.fate,
+        "name": adopted.name,
+        "type": adopted.type,
+        "memory_id": None if adopted.id is None else str(adopted.id),
+        "error": None if adopted.error is None else error_json(adopted.error),
+    }
+
+
+def adopted_from(values: Mapping[str, Any]) -> Adopted:
+    """Return what became of a memory that a shelf elsewhere was to adopt."""
+    id, error = values["memory_id"], values["error"]
+    return Adopted(
+        values["fate"],
+        values["name"],
+        values["type"],
+        None if id is None else UUID(id),
+        None if error is None else error_from(error),
+    )
+
+
+def error_json(error: MemoriesError) -> Json:
+    """Return an error; `error_from` makes the same one again."""
+    details = error_details(error)
+    said: Json = {
+        "message": error.message,
+        "kind": error.code,
+        "suggestion": error.suggestion,
+    }
+    return said | ({"details": details} if details else {})
 
 
 def error_details(error: MemoriesError) -> Json:

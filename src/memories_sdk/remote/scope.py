@@ -18,7 +18,7 @@ from memories_sdk.edits import Edit
 from memories_sdk.errors import InvalidInput
 from memories_sdk.guards import Concern
 from memories_sdk.history import History
-from memories_sdk.memory import UNSET, Derived, Memory, Page, Saved, Unset, Vocabulary
+from memories_sdk.memory import UNSET, Memory, Page, Saved, Unset, Vocabulary
 from memories_sdk.pages import MAX_PAGE, Bodies, Recent
 from memories_sdk.past import Adopted, Past, Policy
 from memories_sdk.principals import Agent, Principal, scope_key
@@ -222,12 +222,12 @@ class RemoteScope(RemoteReader, Scope):
         expected_version: int | None = None,
         **fields: Any,
     ) -> Saved:
-        body = {"name": name, "type": type, **_fields(fields | {"content": content})}
+        body = {"name": name, "type": type, **wire.fields_json(fields | {"content": content})}
         found = self._ask("PUT", "", body=body, version=expected_version)
         return Saved(_memory(found), created=found["created"])
 
     def create(self, name: str, type: str, content: str = "", **fields: Any) -> Memory:
-        sent = _fields(fields | {"content": content})
+        sent = wire.fields_json(fields | {"content": content})
         if "order" in sent:
             sent["place"] = sent.pop("order")
         return _memory(self._ask("POST", "", body={"name": name, "type": type, **sent}))
@@ -235,8 +235,8 @@ class RemoteScope(RemoteReader, Scope):
     def update(
         self, id: UUID | str, *, expected_version: int | None = None, **fields: Any
     ) -> Memory:
-        tail = f"/{parsed_id(id)}"
-        return _memory(self._ask("PUT", tail, body=_fields(fields), version=expected_version))
+        tail, body = f"/{parsed_id(id)}", wire.fields_json(fields)
+        return _memory(self._ask("PUT", tail, body=body, version=expected_version))
 
     def replace(
         self,
@@ -330,7 +330,13 @@ class RemoteScope(RemoteReader, Scope):
     def adopt(
         self, pasts: Sequence[Past], *, conflict: Policy = "skip", dry_run: bool = False
     ) -> builtins.list[Adopted]:
-        only_there("Memories with their past are imported")
+        body = {
+            "memories": [wire.past_json(each) for each in pasts],
+            "conflict": conflict,
+            "dry_run": dry_run,
+        }
+        found = self._ask("POST", "/adopt", body=body)["adopted"]
+        return [wire.adopted_from(each) for each in found]
 
     def attach(
         self, content: bytes, *, name: str = "picture", media_type: str | None = None
@@ -397,23 +403,8 @@ def _memories(found: Json) -> tuple[Memory, ...]:
     return tuple(map(wire.memory_from, found["memories"]))
 
 
-def _fields(given: Mapping[str, Any]) -> Json:
-    """Return the fields of a write that were given, as they are sent."""
-    sent = {name: value for name, value in given.items() if not isinstance(value, Unset)}
-    if isinstance(sent.get("summary"), Derived):
-        del sent["summary"]
-        sent["summary_derived"] = True
-    if isinstance(sent.get("content"), str):
-        sent["content"] = sent["content"].encode("utf-8", "ignore").decode()
-    if isinstance(sent.get("expires_at"), datetime):
-        sent["expires_at"] = sent["expires_at"].isoformat()
-    if isinstance(sent.get("tags"), tuple):
-        sent["tags"] = list(sent["tags"])
-    return sent
-
-
 def _edits(find: str | Unset, new_text: str | Unset, edits: Sequence[Edit] | Unset) -> Json:
-    sent = _fields({"find": find, "new_text": new_text})
+    sent = wire.fields_json({"find": find, "new_text": new_text})
     if not isinstance(edits, Unset):
         sent["edits"] = [{"find": each.find, "new_text": each.new_text} for each in edits]
     return sent

@@ -30,6 +30,7 @@ from memories_sdk.remote.scope import RemoteScope, only_there
 from memories_sdk.results import Answer, Approval, ToolResult
 from memories_sdk.store import MemoryStore
 from memories_sdk.tokens import Tokens
+from memories_sdk.watch import PAUSE, Watch
 
 
 class RemoteStore(MemoryStore):
@@ -119,11 +120,22 @@ class RemoteStore(MemoryStore):
     def changes(self, *, acting_as: Principal, since: int = 0, limit: int = MAX_PAGE) -> History:
         only_there("The changes of all shelves together are read")
 
+    def watch(
+        self, *, acting_as: Principal, since: int | None = None, pause: float = PAUSE
+    ) -> Watch:
+        only_there("The changes of all shelves together are watched")
+
     def verify(self) -> list[Finding]:
         only_there("A store is verified")
 
     def doctor(self, *, repair: bool = False) -> list[Symptom]:
         only_there("A store is looked over")
+
+    def rekey(self, key: bytes) -> None:
+        only_there("A store gets a new key")
+
+    def enable_rls(self) -> None:
+        only_there("Rows are walled off")
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         only_there("A store is copied")
@@ -204,7 +216,10 @@ class RemoteAgents(Agents):
         only_there("Agents are made")
 
     def ensure(self, name: str, *, owner: Principal) -> Agent:
-        return self.get(name, owner=owner)
+        try:
+            return self.get(name, owner=owner)
+        except NotFound:
+            return only_there("Agents are made")
 
     def get(self, agent: Agent | str | int, *, owner: Principal) -> Agent:
         wanted = agent.id if isinstance(agent, Agent) else agent

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -236,24 +236,6 @@ class Call:
             )
         return int(sent)
 
-    def moment(self, name: str) -> datetime | None:
-        """Return a moment of the body, or None for none.
-
-        Raises:
-            InvalidInput: It is no moment with a time zone.
-        """
-        sent = self.given.get(name)
-        if sent is None:
-            return None
-        try:
-            return datetime.fromisoformat(sent)
-        except (TypeError, ValueError):
-            raise InvalidInput(
-                f"{name} must be a moment in ISO 8601, with a time zone.",
-                field=name,
-                suggestion="For example 2030-01-31T12:00:00+00:00.",
-            ) from None
-
     def edits(self) -> list[Edit] | None:
         """Return the replacements in the body, or None.
 
@@ -272,19 +254,41 @@ class Call:
                 suggestion='For example [{"find": "old", "new_text": "new"}].',
             ) from None
 
-    def draft(self) -> Json:
-        """Return the fields of the body that every write of a memory takes in the same way."""
-        given = self.given
-        values: Json = {name: given[name] for name in _EXTRAS if name in given}
-        if "summary" in given:
-            values["summary"] = given["summary"]
-        if given.get("summary_derived") is True:
-            values["summary"] = DERIVED
-        if "content" in given:
-            values["content"] = "" if given["content"] is None else given["content"]
-        if "expires_at" in given:
-            values["expires_at"] = self.moment("expires_at")
-        return values
+
+def moment(given: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a moment of a body, or None for none.
+
+    Raises:
+        InvalidInput: It is no moment with a time zone.
+    """
+    sent = given.get(name)
+    if sent is None:
+        return None
+    try:
+        found = datetime.fromisoformat(sent)
+        if found.tzinfo is not None:
+            return found.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InvalidInput(
+        f"{name} must be a moment in ISO 8601, with a time zone.",
+        field=name,
+        suggestion="For example 2030-01-31T12:00:00+00:00.",
+    )
+
+
+def draft(given: Mapping[str, Any]) -> Json:
+    """Return the fields of a body that every write of a memory takes in the same way."""
+    values: Json = {name: given[name] for name in _EXTRAS if name in given}
+    if "summary" in given:
+        values["summary"] = given["summary"]
+    if given.get("summary_derived") is True:
+        values["summary"] = DERIVED
+    if "content" in given:
+        values["content"] = "" if given["content"] is None else given["content"]
+    if "expires_at" in given:
+        values["expires_at"] = moment(given, "expires_at")
+    return values
 
 
 def _parsed(body: bytes) -> object:

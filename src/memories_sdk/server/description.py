@@ -14,6 +14,7 @@ from memories_sdk.memory import (
     MAX_TAG,
     MAX_TAGS,
 )
+from memories_sdk.past import POLICIES
 from memories_sdk.wire import MEMORY_KEYS, Json
 
 ID: Final = "01a22f0c-f724-7322-853f-d1424b84dda0"
@@ -242,6 +243,73 @@ RESTORE: Final = _body(
 UNDO: Final = _body({"seq": {"type": ["integer", "null"]}}, {"seq": 7})
 REDACT: Final = _body({"text": {"type": "string", "minLength": 1}}, {"text": "hunter2"}, ("text",))
 PRUNE: Final = _body({"keep": {"type": "integer", "minimum": 1}, "before": _MOMENT}, {"keep": 20})
+_STATE: Final = {"name": _NAME, "type": _TYPE, **_FIELDS, "order": _ORDER}
+_VERSION_KEPT: Final = {
+    "state": {
+        "type": ["object", "null"],
+        "properties": _STATE,
+        "required": ["name", "type", "content"],
+        "description": "What the memory was from then on; null where it was deleted.",
+    },
+    "action": {
+        "type": "string",
+        "enum": [
+            *("create", "update", "replace", "restore", "redact", "delete", "clear", "expire"),
+        ],
+    },
+    "version": {"type": "integer", "minimum": 1},
+    "actor": {"type": ["string", "null"], "description": "Kept beside the caller, as a source."},
+    "source": {"type": ["string", "null"]},
+    "at": _MOMENT,
+}
+_PAST: Final[Json] = {
+    "created_at": MOMENT,
+    "versions": [
+        {
+            "state": {"name": "tide", "type": "plan", "content": "High at nine."},
+            "action": "create",
+            "version": 1,
+            "actor": "user:bob",
+            "source": "notes",
+            "at": MOMENT,
+        }
+    ],
+}
+ADOPT: Final = _body(
+    {
+        "memories": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "created_at": _MOMENT,
+                    "versions": {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {"type": "object", "properties": _VERSION_KEPT},
+                        "description": "Oldest first; the last is the present one.",
+                    },
+                },
+                "required": ["versions"],
+            },
+        },
+        "conflict": {
+            "type": "string",
+            "enum": list(POLICIES),
+            "description": "Where another memory has the name: `skip` when left out.",
+        },
+        "dry_run": {"type": "boolean", "description": "True: tell, and write nothing."},
+    },
+    {"memories": [_PAST], "conflict": "rename"},
+    ("memories",),
+)
+ADOPTED: Final[Json] = {
+    "fate": "created",
+    "name": "tide",
+    "type": "plan",
+    "memory_id": ID,
+    "error": None,
+}
 SWITCH: Final = _body({"enabled": {"type": "boolean"}}, {"enabled": True}, ("enabled",))
 RECALL_BODY: Final = _body(
     {

@@ -8,17 +8,25 @@ from typing import Final
 from memories_sdk.errors import InvalidInput
 from memories_sdk.reader import MIN_RELEVANCE
 from memories_sdk.server import description as say
-from memories_sdk.server.calls import Call, check_texts
+from memories_sdk.server.calls import Call, check_texts, draft, moment
+from memories_sdk.server.pasts import pasts
 from memories_sdk.server.replies import Answer, data
 from memories_sdk.server.routes import SPORA, Route
 from memories_sdk.server.spora import SHELVES, one
-from memories_sdk.wire import concern_json, history_json, hits_json, memory_json, recall_json
+from memories_sdk.wire import (
+    adopted_json,
+    concern_json,
+    history_json,
+    hits_json,
+    memory_json,
+    recall_json,
+)
 
 
 def saved(call: Call) -> Answer:
     """Create the memory of a name and type, or update it; what is left out stays."""
     given = call.given
-    values = call.draft()
+    values = draft(given)
     if "order" in given:
         values["order"] = given["order"]
     if "new_order" in given:
@@ -167,6 +175,17 @@ def restored(call: Call) -> Answer:
     return one(memory)
 
 
+def adopted(call: Call) -> Answer:
+    """Take in memories that were kept elsewhere, with their pasts, as one change."""
+    given = call.given
+    done = call.scope.adopt(
+        pasts(given.get("memories"), call.vocabularies),
+        conflict=given.get("conflict", "skip"),
+        dry_run=given.get("dry_run") is True,
+    )
+    return data({"adopted": [adopted_json(each) for each in done]})
+
+
 def undone(call: Call) -> Answer:
     """Take back the last change of the shelf, all of its parts."""
     return data(history_json(call.scope.undo(seq=call.given.get("seq"))))
@@ -184,7 +203,7 @@ def pruned(call: Call) -> Answer:
     keep = call.given.get("keep")
     if keep is not None and type(keep) is not int:
         raise InvalidInput("keep must be a whole number.", field="keep", suggestion="keep: 20")
-    return data({"emptied": call.scope.prune(keep=keep, before=call.moment("before"))})
+    return data({"emptied": call.scope.prune(keep=keep, before=moment(call.given, "before"))})
 
 
 def switched(call: Call) -> Answer:
@@ -290,6 +309,11 @@ def _writing(shelf: str) -> Iterator[Route]:
             *("POST", "/undo", undone, "Undo the last change", say.UNDO),
             {"data": {"revisions": [say.REVISION], "next_cursor": None}},
             ("NAME_TAKEN", "CONFLICT", "QUOTA_EXCEEDED"),
+        ),
+        (
+            *("POST", "/adopt", adopted, "Take in memories with their pasts", say.ADOPT),
+            {"data": {"adopted": [say.ADOPTED]}},
+            ("TYPE_NOT_ALLOWED", "WRITE_REFUSED", "NAME_TAKEN", "CONFLICT", "QUOTA_EXCEEDED"),
         ),
         (
             *("POST", "/redact", redacted, "Blot out a text", say.REDACT),

@@ -26,7 +26,7 @@ from memories_sdk.errors import (
     UnknownType,
     WriteRefused,
 )
-from memories_sdk.wire import Json, error_details
+from memories_sdk.wire import Json, error_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +136,16 @@ def refusal(error: Exception) -> Answer:
     """Say an error in Spora's envelope; what its codes cannot say follows in further fields."""
     status, code = _status(error)
     if isinstance(error, Refused):
-        said = {"code": code, "message": error.message, "suggestion": error.suggestion}
-        return Answer({"error": said}, status, error.headers)
+        told = {"code": code, "message": error.message, "suggestion": error.suggestion}
+        return Answer({"error": told}, status, error.headers)
     if not isinstance(error, MemoriesError):
         return refusal(UNFORESEEN)
-    message = error.message
+    said: Json = {"code": code, **error_json(error)}
     if status == STORAGE:
-        message = "The store is not available; nothing was written."  # no path leaves the machine
-    suggestion = ADVICE[code] if status == STORAGE else error.suggestion
-    said = {"code": code, "message": message, "kind": error.code, "suggestion": suggestion}
-    details = error_details(error)
-    envelope: Json = {"error": said | ({"details": details} if details else {})}
-    return Answer(envelope, status, {"Retry-After": "1"} if error.retryable else {})
+        # No path leaves the machine.
+        said["message"] = "The store is not available; nothing was written."
+        said["suggestion"] = ADVICE[code]
+    return Answer({"error": said}, status, {"Retry-After": "1"} if error.retryable else {})
 
 
 def openwp_refusal(error: Exception) -> Answer:

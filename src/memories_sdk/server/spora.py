@@ -18,7 +18,7 @@ from memories_sdk.memory import Memory, MemoryHead
 from memories_sdk.pages import MAX_PAGE
 from memories_sdk.scope import Unknown
 from memories_sdk.server import description as say
-from memories_sdk.server.calls import Call
+from memories_sdk.server.calls import Call, draft
 from memories_sdk.server.replies import NOT_MODIFIED, Answer, Refused, data
 from memories_sdk.server.routes import SPORA, Route
 from memories_sdk.wire import Json, memory_json
@@ -59,7 +59,7 @@ def created(call: Call) -> Answer:
     if not isinstance(type, str) or not type:
         raise Refused(422, "VALIDATION_ERROR", "type is required.")
     checked_type(type, call.vocabularies)
-    values = call.draft()
+    values = draft(given)
     if "place" in given:
         values["order"] = given["place"]
     return one(call.scope.create(name, type, **values), 201)
@@ -84,7 +84,7 @@ def updated(call: Call) -> Answer:
         if field in given and (blank or (field == "type" and not isinstance(value, str))):
             call.scope.get_by_id(call.id)  # what is not there is not there, whatever was sent
             raise Refused(422, "VALIDATION_ERROR", f"{field} cannot be empty")
-    values = call.draft() | {field: given[field] for field in ("name", "type") if field in given}
+    values = draft(given) | {field: given[field] for field in ("name", "type") if field in given}
     if "order" in given:
         values["order"] = _integer(given["order"])
     return one(call.scope.update(call.id, **values, expected_version=call.expected_version))
