@@ -21,11 +21,12 @@ from memories_sdk.database import Durability
 from reliability.calls import EVERYTHING, FAILURES, failures
 from reliability.crowd import crowd
 from reliability.device import LOADED, under_device
+from reliability.imports import killed_imports
 from reliability.kills import Kills, while_copying, while_migrating, while_writing
 from reliability.powercut import MIXES, cuts
 
 DOCUMENT: Final = Path(__file__).parent.parent / "docs" / "reliability.md"
-PARTS: Final = ("crowd", "kills", "cuts", "calls")
+PARTS: Final = ("crowd", "kills", "imports", "cuts", "calls")
 
 
 def main() -> None:
@@ -35,6 +36,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--cuts", type=int, default=500)
+    parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--only", action="append", help="an operation whose calls shall fail")
     parser.add_argument("--write", action="store_true", help=f"put the tables into {DOCUMENT.name}")
     parser.add_argument("parts", nargs="*", default=PARTS)
@@ -44,6 +46,7 @@ def main() -> None:
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "crowd": lambda: show_crowd(given.programs, given.seconds),
         "kills": lambda: show_kills(given.kills),
+        "imports": lambda: show_imports(given.records),
         "cuts": lambda: show_cuts(given.cuts),
         "calls": lambda: show_calls(given.only or EVERYTHING),
     }
@@ -100,6 +103,19 @@ def show_kills(number: int) -> Iterator[str]:
         found: Kills = run(times)
         told = f"{found.kills:,} | {found.acknowledged:,} | {found.lost} | {found.damaged}"
         yield f"| {what} | {told} |"
+
+
+def show_imports(records: int) -> Iterator[str]:
+    """Yield what became of an import that was killed and resumed; a tenth of it beside it."""
+    heads = ("records", "killed after", "created by the last run", "memories", "names")
+    yield f"| {' | '.join((*heads, 'revisions', 'damaged', 'peak MiB'))} |"
+    yield "|--:|---|--:|--:|--:|--:|--:|--:|"
+    for number in (records // 10, records):
+        found = killed_imports(number, 3)
+        killed = ", ".join(f"{each:,}" for each in found.reached)
+        seen = (found.counts["created"], found.here, found.names, found.revisions)
+        told = " | ".join(f"{each:,}" for each in (*seen, found.damaged, found.peak))
+        yield f"| {number:,} | {killed} | {told} |"
 
 
 def show_cuts(number: int) -> Iterator[str]:

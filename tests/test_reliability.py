@@ -45,6 +45,15 @@ def test_killed_programs_lose_nothing() -> None:
     assert {tuple(row[3:5]) for row in rows} == {("0", "0")}
 
 
+def test_a_killed_import_is_resumed() -> None:
+    """Whenever it is killed, the next run brings the rest, and no record twice."""
+    rows = [row for row in printed("imports", "--records", "3000")[:-1] if row[2].isdigit()]
+    for records, row in zip(("300", "3,000"), rows, strict=True):
+        assert row[3:6] == [records] * 3
+        assert row[6] == "0"
+    assert len(rows[1][1].split(", ")) >= 3
+
+
 def test_power_cuts_lose_nothing() -> None:
     """With the default durability a cut leaves an old or a new state, with all that was promised.
 
