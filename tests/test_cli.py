@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -22,8 +23,9 @@ from typer.testing import CliRunner, Result
 
 from memories_sdk import Memory, MemoryStore
 from memories_sdk.cli.app import app
+from memories_sdk.cli.refusals import ADVICE, EXIT_CODES, exit_code
 from memories_sdk.cli.shapes import ErrorShape, MemoryShape
-from memories_sdk.cli.shell import COMMANDS, EXIT_CODES, exit_code
+from memories_sdk.cli.shell import COMMANDS
 from memories_sdk.errors import MemoriesError
 
 ROOT = Path(__file__).parent.parent
@@ -167,8 +169,13 @@ def test_text_answers_end_with_zero(run: Run, name: str) -> None:
         (2, "unknown_type", ["save", "a", "--type", "novel", "--content", "x"]),
         (2, "invalid", ["save", "a", "--type", "plan"]),
         (2, "anchor_not_found", ["replace", "voice", "--find", "z", "--with", ""]),
-        (2, "file", ["eval", "{folder}/missing.jsonl"]),
-        (2, "invalid", ["import", "{folder}/bomb.zip"]),
+        (2, "invalid", ["save", "voice", "--type", "context"]),
+        (3, "not_found", ["eval", "{folder}/missing.jsonl"]),
+        (3, "not_found", ["save", "a", "--type", "plan", "--file", "{folder}/missing.md"]),
+        (3, "not_found", ["import", "{folder}/missing"]),
+        (3, "not_found", ["import-spora", "{folder}/missing.db"]),
+        (3, "not_found", ["agents", "transfer", "writre", "lab"]),
+        (3, "not_found", ["token", "revoke", "{folder}"]),
         (2, "invalid", ["import", "{folder}/wild", "--conflict", "merge"]),
         (2, "invalid", ["export", "{folder}/wild"]),
         (2, "file", ["save", "a", "--type", "plan", "--file", "{folder}"]),
@@ -212,10 +219,70 @@ def test_a_memory_is_told_whole() -> None:
     assert get_type_hints(MemoryShape).keys() == fields
 
 
-def test_wrong_usage_ends_with_two(run: Run) -> None:
-    """An option that is missing or unknown is told by the parser, with the same exit code."""
-    assert run("save", "a").exit_code == 2
-    assert run("list", "--colour").exit_code == 2
+@pytest.mark.parametrize(
+    "arguments",
+    [["save", "a"], ["list", "--colour"], ["lst"], ["list", "--limit", "few"], ["token", "mak"]],
+)
+def test_wrong_usage_ends_with_two(run: Run, arguments: list[str]) -> None:
+    """What does not follow the help is told by the parser; in JSON to whoever asked for JSON."""
+    told = run(*arguments)
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "--help" in told.stderr
+    programs = run(*arguments, "--json")
+    assert (programs.exit_code, programs.stdout) == (2, "")
+    refusal = json.loads(programs.stderr)["error"]
+    assert faults(refusal, ErrorShape) == []
+    assert refusal["code"] == "usage"
+    assert refusal["suggestion"].startswith("memories ")
+
+
+def test_no_refusal_speaks_of_python(run: Run) -> None:
+    """A suggestion names commands and options; each that is put so is still made somewhere."""
+    source = "".join(
+        " ".join(path.read_text("utf-8").split()) for path in (ROOT / "src").rglob("*.py")
+    )
+    for suggestion in ADVICE:
+        assert source.count(suggestion) > 1, suggestion
+    for arguments in (
+        ["list", "--limit", "0"],
+        ["restore", "nothing"],
+        ["list", "--principal", "others"],
+        ["agents", "transfer", "writre", "lab"],
+        ["token", "revoke", "x"],
+        ["export", "{folder}/wild"],
+    ):
+        told = run(*arguments).stderr
+        assert not re.search(r"\w\(|store\.|next_cursor|choose to", told), told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["save", "a", "--type", "contxt", "--content", "x"], "Did you mean context"),
+        (["list", "--as", "alcie"], "Did you mean alice?"),
+        (["import", "{folder}/widl"], "Did you mean wild?"),
+        (["import-spora", "{folder}/sproa.db"], "Did you mean spora.db?"),
+        (["lst"], "Did you mean 'list'?"),
+    ],
+)
+def test_a_typing_mistake_gets_a_suggestion(run: Run, arguments: list[str], hint: str) -> None:
+    """Whoever mistypes a type, a user, a file or a command is told what is there."""
+    assert hint in run(*arguments).stderr
+
+
+@pytest.mark.parametrize("words", ["false", "no-such-editor", "'unclosed", "rm"])
+def test_an_editor_that_fails_saves_nothing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """However it fails, it is one line; a file is left behind only where a text is in it."""
+    monkeypatch.setenv("EDITOR", words)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    told = run("edit", "voice")
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert "failed; nothing was saved" in told.stderr
+    assert list(tmp_path.glob("memories-*")) == []
+    assert run("get", "voice").stdout_bytes == b"Answer in British English.\r\n"
 
 
 def test_a_body_comes_out_to_the_byte(run: Run) -> None:

@@ -9,8 +9,9 @@ from typing import get_args, get_type_hints, is_typeddict
 from typer.main import get_command
 
 from memories_sdk.cli.app import ABOUT, app
+from memories_sdk.cli.refusals import EXIT_CODES
 from memories_sdk.cli.shapes import ErrorShape
-from memories_sdk.cli.shell import COMMANDS, EXIT_CODES, Command
+from memories_sdk.cli.shell import COMMANDS, Command
 
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 

@@ -92,6 +92,7 @@ class UnknownType(InvalidInput):
             field="type",
             suggestion="Types are exact: lower case, no blanks around them.",
         )
+        self.value = value
         self.allowed = tuple(allowed)
 
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from memories_sdk import MemoryStore, Scope
-from memories_sdk.errors import Conflict, InvalidInput, StoreUnavailable
+from memories_sdk.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from memories_sdk.importers import spora
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def test_users_may_be_named(target: MemoryStore, url: str, build_spora: Build) -
 
 def test_what_is_no_spora_is_refused(target: MemoryStore, tmp_path: Path) -> None:
     """A file that is missing, foreign, or only looks like one through a view."""
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(NotFound):
         spora.bring_in(target, tmp_path / "missing.db")
     (tmp_path / "text.db").write_text("no database at all, but long enough to be read as one")
     with pytest.raises(StoreUnavailable):

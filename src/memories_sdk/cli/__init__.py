@@ -15,4 +15,8 @@ def main() -> None:
         if error.name is None or error.name.startswith("memories_sdk"):
             raise
         sys.exit(f"memories: {MissingExtra('The command line', 'cli')}")
-    app(prog_name="memories")
+    try:
+        app(prog_name="memories")
+    except KeyboardInterrupt:  # before or after the command itself
+        print("memories: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -8,12 +8,14 @@ from typing import Annotated, Final
 import typer
 
 from memories_sdk.cli import exchange, keeping, opening, reading, serving, writing
-from memories_sdk.cli.shell import EXIT_CODES
+from memories_sdk.cli.program import Program
+from memories_sdk.cli.refusals import EXIT_CODES
 
 ABOUT: Final = "Memories that agents and people keep together, from the command line."
 
 app = typer.Typer(
     name="memories",
+    cls=Program,
     help=f"{ABOUT}\n\n\b\nExit codes:\n"
     + "\n".join(f"  {code:<3} {text}" for code, text in EXIT_CODES.items()),
     no_args_is_help=True,

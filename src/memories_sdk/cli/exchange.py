@@ -12,8 +12,9 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from memories_sdk.cli.shell import PARTLY, Answer, Shell, TypeOption, command, lines
-from memories_sdk.errors import InvalidInput
+from memories_sdk.cli.refusals import PARTLY, near
+from memories_sdk.cli.shell import Answer, Shell, TypeOption, command, lines
+from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.importers import jsonl, markdown_folder, mirror, openwp, spora
 from memories_sdk.importers.bringing import Entry, Report
 from memories_sdk.past import POLICIES, checked_policy
@@ -126,6 +127,7 @@ def import_(
     is here already is left alone, so an import that was interrupted is resumed by the same call.
     """
     policy = checked_policy(conflict)
+    _check_there(path)
     with shell.progress("Importing") as progress, _listening(report) as listener:
         bring_in = _reader(path, type, prefix)
         done = bring_in(
@@ -168,6 +170,7 @@ def import_spora(
     Users, groups and agents are made where they are missing. A second run is refused.
     """
     types = dict(_pair(each) for each in type or [])
+    _check_there(place)
     with shell.progress("Importing") as progress, _listening(report) as listener:
         done = spora.bring_in(
             shell.store,
@@ -226,7 +229,8 @@ def export(
                 shell.shelf, path, type=type, overwrite=overwrite, progress=progress
             )
             count = len(written)
-    return Answer({"path": str(path), "memories": count}, f"{count:,} memories in {path}")
+    memories = "memory" if count == 1 else "memories"
+    return Answer({"path": str(path), "memories": count}, f"{count:,} {memories} in {path}")
 
 
 def _is_jsonl(path: Path) -> bool:
@@ -299,6 +303,20 @@ def _pair(text: str) -> tuple[str, str]:
     if not sign:
         raise InvalidInput(f"{text!r} is no NAME=TYPE.", field="type", suggestion="release=plan")
     return name, type
+
+
+def _check_there(path: str) -> None:
+    """Refuse a file or folder that is not there, and name what may be meant.
+
+    Raises:
+        NotFound: It is not there.
+    """
+    place = Path(path)
+    if "://" in path or place.exists():
+        return
+    beside = place.parent
+    names = [each.name for each in beside.iterdir()] if beside.is_dir() else []
+    raise NotFound(f"There is no file or folder {path}.", suggestion=near(place.name, names))
 
 
 def _reader(path: str, type: str | None, prefix: str | None) -> Callable[..., Report]:

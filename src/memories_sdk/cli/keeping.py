@@ -7,13 +7,8 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from memories_sdk.cli.shell import (
-    PARTLY,
-    Answer,
-    Shell,
-    command,
-    lines,
-)
+from memories_sdk.cli.refusals import PARTLY
+from memories_sdk.cli.shell import Answer, Shell, command, lines
 from memories_sdk.errors import InvalidInput
 from memories_sdk.evaluation import evaluate, read_questions
 from memories_sdk.principals import ROLES, Agent, Principal

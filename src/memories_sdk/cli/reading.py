@@ -7,6 +7,7 @@ from typing import Annotated, TypedDict
 import typer
 
 from memories_sdk.cli import shapes
+from memories_sdk.cli.refusals import one_line
 from memories_sdk.cli.shell import (
     Answer,
     CursorOption,
@@ -15,7 +16,6 @@ from memories_sdk.cli.shell import (
     TypeOption,
     command,
     lines,
-    one_line,
 )
 
 app = typer.Typer()

@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import cached_property
 from types import TracebackType
 from typing import Annotated, Final, NamedTuple, Self
@@ -16,43 +15,14 @@ from typing import Annotated, Final, NamedTuple, Self
 import typer
 
 from memories_sdk.characters import reveal
-from memories_sdk.errors import (
-    AccessDenied,
-    Conflict,
-    InvalidInput,
-    MemoriesError,
-    NotFound,
-    StorageError,
-)
+from memories_sdk.cli.refusals import INTERRUPTED, near, one_line, refuse
+from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
 from memories_sdk.memory import Memory
 from memories_sdk.principals import Principal, chosen
 from memories_sdk.scope import Scope
 from memories_sdk.store import MemoryStore
 
 SOURCE: Final = "command line"
-
-EXIT_CODES: Final = {
-    0: "done",
-    1: "refused for a reason that has no code of its own here",
-    2: "the call cannot be carried out as it is written",
-    3: "not there, or not yours",
-    4: "you may not act as that principal",
-    5: "the stored state does not allow it any more: a stale version, a name that is taken",
-    6: "the database could not do it; nothing was written",
-    7: "done in part, or damage was found: the answer says what",
-    130: "interrupted; what was reported as written stays",
-}
-PARTLY: Final = 7
-INTERRUPTED: Final = 130
-_CODES: Final = (
-    (InvalidInput, 2),
-    (NotFound, 3),
-    (AccessDenied, 4),
-    (Conflict, 5),
-    (StorageError, 6),
-    (MemoriesError, 1),
-    (OSError, 2),  # last: some of ours are OSErrors too
-)
 
 
 class Answer(NamedTuple):
@@ -169,11 +139,7 @@ class Shell:
         """As whom the caller acts: itself, or the group that was named."""
         if self._principal is None:
             return self.caller
-        try:
-            return chosen(self.store.principals.visible_to(self.caller), self._principal)
-        except AccessDenied as error:
-            error.suggestion = "memories principals list shows whom you may act as."
-            raise
+        return chosen(self.store.principals.visible_to(self.caller), self._principal)
 
     @cached_property
     def shelf(self) -> Scope:
@@ -188,12 +154,14 @@ class Shell:
         Raises:
             NotFound: It is not.
         """
-        for each in self.store.principals.everyone():
-            if each.kind == kind and each.name == name:
+        known = [each for each in self.store.principals.everyone() if each.kind == kind]
+        for each in known:
+            if each.name == name:
                 return each
+        suggestion = near(name, [each.name for each in known])
         raise NotFound(
             f"There is no {kind} {name!r} in this store.",
-            suggestion=f"Make one with: memories principals add {name}",
+            suggestion=suggestion or f"Make one with: memories principals add {name}",
         )
 
     def find(self, name: str, type: str | None) -> Memory:
@@ -222,8 +190,7 @@ class Shell:
             return self.shelf.get_by_id(name)
         except NotFound:
             names = [each.name for each in self.shelf.list(limit=500)]
-            near = " or ".join(get_close_matches(name, names, n=3))
-            hint = f"Did you mean {near}?" if near else "memories list shows what is here."
+            hint = near(name, names) or "memories list shows what is here."
             raise NotFound(f"There is no memory {name!r} here.", suggestion=hint) from None
 
     @contextmanager
@@ -242,7 +209,9 @@ class Shell:
     def print(self, answer: Answer) -> None:
         """Print an answer; to a terminal, without characters that could steer it."""
         if self.json:
-            sys.stdout.write(json.dumps(answer.data, ensure_ascii=False, indent=2) + "\n")
+            # Escapes of JSON's own, where the output could not take the characters.
+            escaped = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+            sys.stdout.write(json.dumps(answer.data, ensure_ascii=escaped, indent=2) + "\n")
             return
         text = answer.text
         if sys.stdout.isatty():
@@ -255,26 +224,6 @@ class Shell:
         sys.stdout.flush()
         sys.stdout.buffer.write((text + answer.end if text else text).encode())
         sys.stdout.buffer.flush()
-
-    def refuse(self, error: Exception) -> int:
-        """Print a refusal as one line, or as JSON, and return the exit code."""
-        message, suggestion = one_line(getattr(error, "message", str(error))), ""
-        code = "file" if isinstance(error, OSError) else "error"
-        retryable = False
-        if isinstance(error, MemoriesError):
-            code, suggestion, retryable = error.code, one_line(error.suggestion), error.retryable
-        if self.json:
-            facts = {
-                "code": code,
-                "message": message,
-                "suggestion": suggestion,
-                "retryable": retryable,
-            }
-            print(json.dumps({"error": facts}, ensure_ascii=False), file=sys.stderr)
-        else:
-            stop = "" if message.endswith((".", "!", "?")) else "."
-            print(f"memories: {code}: {message}{stop} {suggestion}".rstrip(), file=sys.stderr)
-        return exit_code(error)
 
 
 COMMANDS: Final[dict[str, Command]] = {}
@@ -322,16 +271,6 @@ def command(
     return register
 
 
-def one_line(text: str) -> str:
-    """Return a text in one line, its invisible characters shown."""
-    return " ".join(reveal(text).split())
-
-
-def exit_code(error: BaseException) -> int:
-    """Return the exit code of a refusal."""
-    return next(code for kind, code in _CODES if isinstance(error, kind))
-
-
 def lines(texts: Iterable[str], *, otherwise: str) -> str:
     """Return one line for each text, or what to say when there is none."""
     return "\n".join(map(one_line, texts)) or otherwise
@@ -345,7 +284,7 @@ def _carry_out(shell: Shell, function: Callable[..., Answer], options: dict[str,
         sys.stderr.close()  # the reader has seen enough; Python would complain on its way out
         return 0
     except (MemoriesError, OSError) as error:
-        return shell.refuse(error)
+        return refuse(error, as_json=shell.json)
     except KeyboardInterrupt:
         print("memories: interrupted", file=sys.stderr)
         return INTERRUPTED

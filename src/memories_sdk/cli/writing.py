@@ -15,8 +15,9 @@ import typer
 
 from memories_sdk.cli import shapes
 from memories_sdk.cli.reading import NameArgument
-from memories_sdk.cli.shell import Answer, Shell, TypeOption, VersionOption, command, one_line
-from memories_sdk.errors import EditConflict, InvalidInput, NotFound
+from memories_sdk.cli.refusals import one_line
+from memories_sdk.cli.shell import Answer, Shell, TypeOption, VersionOption, command
+from memories_sdk.errors import EditConflict, InvalidInput, MemoriesError, NotFound
 from memories_sdk.memory import DERIVED, UNSET, Derived, Memory, Unset
 
 app = typer.Typer()
@@ -71,6 +72,12 @@ def save(
     expected_version: VersionOption = None,
 ) -> Answer:
     """Create a memory, or update it; what is left out stays."""
+    if all(each is None for each in (content, file, summary, tag, pinned, order, expires)):
+        raise InvalidInput(
+            "There is nothing to save.",
+            field="content",
+            suggestion="Give the body with --content or --file; --file - reads the input.",
+        )
     saved = shell.shelf.save(
         name,
         type,
@@ -109,11 +116,16 @@ def edit(shell: Shell, *, name: NameArgument, type: TypeOption = None) -> Answer
         changed = content != memory.content
         if changed:
             memory = _save_edit(shell, memory, content)
-    except EditConflict as conflict:
-        conflict.suggestion = f"Your text is in {file}."
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            "What the editor left is not UTF-8.", suggestion=f"Your text is in {file}."
+        ) from error
+    except MemoriesError as error:
+        if file.is_file() and file.read_bytes() != memory.content.encode():
+            error.suggestion = f"Your text is in {file}."
+        else:
+            file.unlink(missing_ok=True)
         raise
-    except (InvalidInput, UnicodeDecodeError) as error:
-        raise InvalidInput(str(error), suggestion=f"Your text is in {file}.") from error
     file.unlink()
     data = {"changed": changed, "memory": shapes.memory(memory)}
     return Answer(data, f"{'Updated' if changed else 'Left'} {_called(memory)}")
@@ -243,7 +255,9 @@ def _moment(text: str | None) -> datetime | Unset | None:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise InvalidInput(
-            f"{text!r} is no time.", field="expires_at", suggestion="2027-01-31T12:00:00+00:00"
+            f"{text!r} is no time.",
+            field="expires_at",
+            suggestion="For example 2030-01-31T12:00:00+00:00.",
         ) from error
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -253,12 +267,13 @@ def _edited(file: Path) -> str:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603 - the user's own
-    except (OSError, subprocess.CalledProcessError) as error:
+        data = file.read_bytes()
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
         raise InvalidInput(
             f"The editor {editor!r} failed; nothing was saved.",
             suggestion="Set EDITOR to one that waits until you close the file.",
         ) from error
-    return file.read_bytes().decode()
+    return data.decode()
 
 
 def _save_edit(shell: Shell, memory: Memory, content: str) -> Memory:

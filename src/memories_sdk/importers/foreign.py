@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from memories_sdk.errors import InvalidInput, MissingExtra, StoreUnavailable
+from memories_sdk.errors import InvalidInput, MissingExtra, NotFound, StoreUnavailable
 
 PAGE: Final = 500
 _ONLY_READING: Final = {
@@ -34,13 +34,14 @@ class Source:
 
     Raises:
         StoreUnavailable: It cannot be opened.
+        NotFound: There is no such file.
         InvalidInput: It is neither SQLite nor MySQL or MariaDB.
     """
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
         url = _url(os.fspath(place))
         self.name = hashlib.sha256(url.render_as_string().encode()).hexdigest()[:12]
-        self.shown = url.render_as_string()
+        self.shown = url.render_as_string() if "://" in os.fspath(place) else os.fspath(place)
         try:
             self._engine = sa.create_engine(url, poolclass=sa.pool.NullPool)
             self._connection = self._engine.connect()
@@ -135,7 +136,7 @@ def _url(place: str) -> URL:
     kind = url.get_backend_name()
     if kind == "sqlite":
         if not url.database or not Path(url.database).is_file():
-            raise StoreUnavailable(f"There is no file {url.database}.")
+            raise NotFound(f"There is no file {url.database}.")
         # Read-only for the engine itself: not even a journal is written beside it.
         return URL.create(
             "sqlite", database=f"file:{url.database}", query={"mode": "ro", "uri": "true"}
