@@ -13,12 +13,15 @@ import httpx2
 import pytest
 from anthropic.lib.tools import ToolError
 
-from memories_sdk import MemoryStore, MemoryTools, Principal, Scope
+from memories_sdk import DOCUMENTS, MemoryStore, MemoryTools, Principal, Scope
 from memories_sdk.integrations.anthropic import AsyncMemoryTool, MemoryTool
 from memories_sdk.tools import STRICT, ApprovalPolicy
 
-NOTES = "/memories/global/plan/notes.md"
-LISTED = "Here're the files and directories up to 3 levels deep in"
+PLANS = "/memories/global/plan"
+NOTES = f"{PLANS}/notes.md"
+LISTED = "Here're the files and directories up to 2 levels deep in"
+EMPTY = [f"0B\t/memories/agent/{folder}" for folder in ("", *(f"{it}/" for it in DOCUMENTS.types))]
+EDITED = "The memory file has been edited. Here is the snippet showing the change"
 
 both_clients = pytest.mark.parametrize("use_async", [False, True], ids=["sync", "async"])
 
@@ -106,7 +109,7 @@ STORY = {
     },
     f"Here's the content of {NOTES} with line numbers:\n"
     "     1\tone\n     2\ttwo\n     3\tthree\n     4\t": {"command": "view", "path": NOTES},
-    "The memory file has been edited.": {
+    f"{EDITED} (with line numbers):\n     1\tone\n     2\t2\n     3\t3\n     4\t": {
         "command": "str_replace",
         "path": NOTES,
         "old_str": "two\nthree",
@@ -128,18 +131,36 @@ STORY = {
         "old_path": NOTES,
         "new_path": "/memories/global/context/n 2.md",
     },
-    f"{LISTED} /memories, excluding hidden items:\n"
-    "13B\t/memories\n13B\t/memories/global/context/n 2.md": {
-        "command": "view",
-        "path": "/memories",
-    },
+    "\n".join(
+        [
+            f"{LISTED} /memories, excluding hidden items:",
+            "13B\t/memories",
+            *EMPTY,
+            "13B\t/memories/global/",
+            "0B\t/memories/global/plan/",
+            "0B\t/memories/global/documentation/",
+            "0B\t/memories/global/examples/",
+            "13B\t/memories/global/context/",
+        ]
+    ): {"command": "view", "path": "/memories"},
+    "\n".join(
+        [
+            f"{LISTED} /memories/global, excluding hidden items:",
+            "13B\t/memories/global",
+            "0B\t/memories/global/plan/",
+            "0B\t/memories/global/documentation/",
+            "0B\t/memories/global/examples/",
+            "13B\t/memories/global/context/",
+            "13B\t/memories/global/context/n 2.md",
+        ]
+    ): {"command": "view", "path": "/memories/global"},
     "Successfully deleted /memories/global/context/n 2.md": {
         "command": "delete",
         "path": "/memories/global/context/n 2.md",
     },
-    f"{LISTED} /memories/global, excluding hidden items:\n0B\t/memories/global": {
+    f"{LISTED} /memories/global/context, excluding hidden items:\n0B\t/memories/global/context": {
         "command": "view",
-        "path": "/memories/global/",
+        "path": "/memories/global/context/",
     },
 }
 
@@ -177,8 +198,18 @@ def at(path: str, command: str, **more: object) -> dict[str, object]:
 
 
 BAD = {
-    "overlap": (at(NOTES, "str_replace", old_str="aa", new_str="b"), "2 > 1 occurrences"),
-    "not there": (at(NOTES, "str_replace", old_str="zz", new_str="b"), "0 occurrences"),
+    "overlap": (
+        at(NOTES, "str_replace", old_str="aa", new_str="b"),
+        "Multiple occurrences of old_str `aa` in lines: 1, 1. Please ensure it is unique",
+    ),
+    "not there": (
+        at(NOTES, "str_replace", old_str="zz", new_str="b"),
+        f"No replacement was performed, old_str `zz` did not appear verbatim in {NOTES}.",
+    ),
+    "long and not there": (
+        at(NOTES, "str_replace", old_str="z" * 999, new_str=""),
+        "zzz…` did not",
+    ),
     "empty anchor": (at(NOTES, "str_replace", old_str="", new_str="b"), "find is required"),
     "no anchor": (at(NOTES, "str_replace", new_str="b"), "old_str is required"),
     "no command": ({"path": NOTES}, "command must be one of: view, create"),
@@ -193,8 +224,15 @@ BAD = {
     "upwards": (at("/memories/global/../agent/plan/x.md", "view"), "is no path here"),
     "type": (at("/memories/global/note/x.md", "create", file_text=""), "is not one of: plan"),
     "ending": (at("/memories/global/plan/x.txt", "create", file_text=""), "<name>.md"),
-    "folder": (at("/memories/global/plan", "delete"), "is not a file"),
-    "missing": (at("/memories/global/plan/x.md", "delete"), "not exist"),
+    "folder": (at("/memories/global/plan", "str_replace", old_str="a"), "is not a file"),
+    "everything": (at("/memories/", "delete"), "Cannot delete the /memories directory itself"),
+    "folder of many": (at("/memories/global/plan", "delete"), "delete file by file"),
+    "missing": (at(f"{PLANS}/x.md", "delete"), f"The path {PLANS}/x.md does not exist"),
+    "missing to view": (
+        at(f"{PLANS}/x.md", "view"),
+        f"The path {PLANS}/x.md does not exist. Please provide a valid path.",
+    ),
+    "missing folder": (at("/memories/global/note", "view"), "Please provide a valid path."),
     "line": (at(NOTES, "insert", insert_line=9, insert_text="x"), "within the range [0, 1]"),
     "across shelves": (
         {"command": "rename", "old_path": NOTES, "new_path": "/memories/agent/plan/notes.md"},
@@ -202,7 +240,11 @@ BAD = {
     ),
     "onto another": (
         {"command": "rename", "old_path": NOTES, "new_path": "/memories/global/plan/b.md"},
-        "already exists",
+        "The destination /memories/global/plan/b.md already exists",
+    ),
+    "a folder's name": (
+        {"command": "rename", "old_path": PLANS, "new_path": "/memories/global/context"},
+        "is not a file",
     ),
 }
 
@@ -270,6 +312,37 @@ def test_a_delete_waits_for_a_person(store: MemoryStore, alice: Principal, shelf
     assert shelf.list().total == 0
 
 
+def test_a_folder_is_deleted_with_its_files_alone(
+    store: MemoryStore, alice: Principal, shelf: Scope
+) -> None:
+    """Where nobody is asked; a type, or a whole shelf, and facts are no files."""
+    for type in ("plan", "context", "fact"):
+        shelf.save("n", type, "x")
+    freely = ApprovalPolicy({"global_memory": []})
+    tool = MemoryTool(MemoryTools(store, acting_as=alice, approval=freely))
+    assert tool.call(at(PLANS, "delete")) == f"Successfully deleted {PLANS}"
+    assert [it.type for it in shelf.list()] == ["context", "fact"]
+    tool.call(at("/memories/global/", "delete"))
+    assert [it.type for it in shelf.list()] == ["fact"]
+    assert [it.type for it in shelf.deleted()] == ["context", "plan"]
+
+
+def test_a_change_is_shown_with_the_lines_around_it(tool: MemoryTool, shelf: Scope) -> None:
+    """Two on either side, numbered as the file has them."""
+    shelf.save("notes", "plan", "\n".join("abcdefg"))
+    said = tool.call(at(NOTES, "str_replace", old_str="d", new_str="D"))
+    assert said.split(":\n")[1] == "\n".join(f"{i:6}\t{it}" for i, it in enumerate("bcDef", 2))
+
+
+def test_a_file_of_a_million_lines_is_not_numbered(tool: MemoryTool, shelf: Scope) -> None:
+    """Its numbers would not fit; the words are those of the contract."""
+    shelf.save("notes", "plan", "\n" * 999_998)
+    assert tool.call(at(NOTES, "view", view_range=[999_999, -1])).endswith("\n999999\t")
+    shelf.save("notes", "plan", "\n" * 999_999)
+    with pytest.raises(ToolError, match="exceeds maximum line limit of 999,999 lines"):
+        tool.call(at(NOTES, "view"))
+
+
 def test_every_write_can_need_a_person(store: MemoryStore, alice: Principal, shelf: Scope) -> None:
     """No command goes round a policy that asks for each save."""
     shelf.save("notes", "plan", "x")
@@ -321,7 +394,8 @@ def test_without_an_agent_there_is_the_global_shelf(store: MemoryStore, alice: P
     """The other folder is not shown, and says why when it is asked for."""
     store.scope(acting_as=alice).save("notes", "plan", "x")
     tool = MemoryTool(MemoryTools(store, acting_as=alice))
-    assert tool.call(at("/memories", "view")).endswith(NOTES)
+    assert "/agent" not in tool.call(at("/memories", "view"))
+    assert tool.call(at(PLANS, "view")).endswith(NOTES)
     with pytest.raises(ToolError, match="no agent was supplied"):
         tool.call(at("/memories/agent", "view"))
 
@@ -339,7 +413,7 @@ def test_a_listing_is_bounded(tool: MemoryTool, shelf: Scope) -> None:
     """What is left out is counted."""
     for i in range(520):
         shelf.create(f"{i:04}{'n' * 190}", "plan", "")
-    text = tool.call(at("/memories", "view"))
+    text = tool.call(at(PLANS, "view"))
     assert len(text) < 101_000
     assert text.splitlines()[-1].startswith("… and ")
 
