@@ -280,7 +280,7 @@ def test_broken_index_raises(store, alice, monkeypatch):
     monkeypatch.setattr(searcher, "SMALL", 0)
     shelf = store.scope(acting_as=alice)
     shelf.save("n", "context", "roses")
-    shelf.search("roses")
+    shelf.search("lilies")
     database: Database = shelf._setting.database
     with database.write() as connection:
         connection.execute("DROP TABLE search_memories")

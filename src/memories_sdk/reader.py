@@ -374,7 +374,7 @@ class ScopeReader(Bound):
             shelf = self._shelf(connection)
             sight = found.ready(connection, self.key)
             if sight is not None or not shelf.enabled:
-                yield _Search(found, connection, shelf, sight or Sight(None, None))
+                yield _Search(found, connection, shelf, sight or Sight(0))
                 return
         found.prepare(self.key)
         with database.read(shelf=self.key, snapshot=True) as connection:

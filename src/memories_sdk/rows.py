@@ -90,6 +90,15 @@ def to_memory(row: Row, cipher: Cipher | None) -> Memory:
     return sealed
 
 
+def to_text(row: Row, cipher: Cipher | None) -> tuple[MemoryHead, str]:
+    """Return the head and the body of a memory from a row that `to_memory` takes."""
+    head = to_head(row[:HEAD], cipher)
+    content: str = row[HEAD]
+    if cipher is not None:
+        content = cipher.open(content, *place_of(head, "content"))
+    return head, content
+
+
 def place_of(memory: MemoryHead, field: str) -> tuple[str, str, str]:
     """Return where a sealed text of a memory belongs: no other row can show it."""
     key = scope_key(principal_id=memory.principal_id, agent_id=memory.agent_id)

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from memories_sdk.search.common_words import COMMON, EMPTY, FREQUENT
 from memories_sdk.search.topics import TOPICS
+
+T = TypeVar("T")
 
 VERSION: Final = 1
 """Raised with every change of what a text becomes: an index of another version is made anew."""
@@ -125,21 +127,26 @@ def terms(words: Iterable[str]) -> Iterator[str]:
     return map(_TERMS.__getitem__, words)
 
 
-class _Terms(dict[str, str]):
-    """Words to their terms, found once: an analysis asks for thousands."""
+class _Found(dict[str, T]):
+    """Words to what a function says of them, found once: an analysis asks for thousands."""
 
-    def __missing__(self, word: str) -> str:
-        if len(self) > _MOST_TERMS:
+    def __init__(self, find: Callable[[str], T]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, word: str) -> T:
+        if len(self) > _MOST_WORDS:
             self.clear()
-        self[word] = found = _stem(word) if word.isascii() and word.isalpha() else word
+        self[word] = found = self._find(word)
         return found
 
 
-_MOST_TERMS: Final = 1 << 16
-_TERMS: Final = _Terms()
+_MOST_WORDS: Final = 1 << 16
 
 
 def _stem(word: str) -> str:
+    if not (word.isascii() and word.isalpha()):
+        return word
     word = _without_ending(_singular(word))
     if len(word) > _SHORT:
         word = word.removesuffix("e")
@@ -148,13 +155,21 @@ def _stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=65536)
 def pieces(word: str) -> tuple[str, ...]:
     """Return the distinct pieces of four characters of a folded word with a blank on both sides.
 
     They find what the stem does not: typing errors, inflections and compounds of other languages.
     Pieces of unspaced scripts have none: they are pieces themselves.
     """
+    return _PIECES[word]
+
+
+def pieces_of(words: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Return the pieces of each of these folded words."""
+    return map(_PIECES.__getitem__, words)
+
+
+def _parted(word: str) -> tuple[str, ...]:
     if _RUN.match(word).lastgroup != "other":  # type: ignore[union-attr] # a word is not empty
         return ()
     padded = f" {word} "
@@ -174,10 +189,14 @@ def weight(word: str) -> float:
     return _WEIGHTS.get(term(word), 1.0)
 
 
-@lru_cache(maxsize=65536)
 def topics(word: str) -> tuple[tuple[int, float], ...]:
     """Return the topics of a folded word; one that stands in several means each of them less."""
-    return _TOPICS.get(term(word), ())
+    return _MEANINGS[word]
+
+
+def topics_of(words: Iterable[str]) -> Iterator[tuple[tuple[int, float], ...]]:
+    """Return the topics of each of these folded words."""
+    return map(_MEANINGS.__getitem__, words)
 
 
 def is_empty(word: str) -> bool:
@@ -244,6 +263,8 @@ _SIGN: Final = re.compile(
     "(?P<kana>[\u3040-\u30ff\u31f0-\u31ff])|(?P<han>[\u3005-\u9fff\uf900-\ufaff])"
 )
 _VOWEL: Final = re.compile("[aeiouy]")
+_TERMS: Final = _Found(_stem)
+_PIECES: Final = _Found(_parted)
 _WEIGHTS: Final = {
     **dict.fromkeys(map(term, COMMON.split()), 0.5),
     **dict.fromkeys(map(term, FREQUENT.split()), 0.3),
@@ -263,3 +284,4 @@ def _by_term() -> dict[str, tuple[tuple[int, float], ...]]:
 
 
 _TOPICS: Final = _by_term()
+_MEANINGS: Final = _Found(lambda word: _TOPICS.get(term(word), ()))

@@ -13,7 +13,14 @@ from typing import Final, NamedTuple
 
 from memories_sdk.search import analysis
 from memories_sdk.search.embedding import NO_MEANING, Meaning
-from memories_sdk.search.ranking import Analysed, Candidate, Likeness, Query, Statistics, scores
+from memories_sdk.search.ranking import (
+    Analysed,
+    Candidate,
+    Likeness,
+    Query,
+    scores,
+    term_weights,
+)
 from memories_sdk.search.spellings import Spellings
 
 LIKE: Final = 3
@@ -62,11 +69,13 @@ class Catalogue:
             for term, strength in entry.analysed.terms.items():
                 self._terms.setdefault(term, []).append((place, strength))
         self._spellings = Spellings([entry.analysed.words for entry in self.entries])
-        self._size = sum(entry.analysed.size for entry in self.entries)
+        words = sum(entry.analysed.size for entry in self.entries)
+        self._average = max(words / max(len(self.entries), 1), 1.0)
 
     def ranked(
         self,
         query: Query,
+        weights: Mapping[str, float],
         wanted: Callable[[Entry], bool],
         *,
         related: bool,
@@ -76,6 +85,7 @@ class Catalogue:
 
         Args:
             query: What is looked for.
+            weights: Index term of the query to what it says here.
             wanted: Says whether a memory may be found.
             related: Whether sharing a topic is a match too.
             meaning: What an embedder says.
@@ -93,7 +103,8 @@ class Catalogue:
         found = scores(
             query,
             [self._candidate(place, strengths.get(place, {}), meaning) for place in places],
-            self.statistics(query),
+            weights,
+            self._average,
             self._likeness(query, places, holding),
             meaning=meaning.share,
         )
@@ -103,10 +114,10 @@ class Catalogue:
             if score
         }
 
-    def statistics(self, query: Query) -> Statistics:
-        """Return what is known of the shelf as a whole."""
+    def weights(self, query: Query) -> dict[str, float]:
+        """Return the terms of a query that count, with what they say on this shelf."""
         found = {term: len(self._terms.get(term, ())) for term in query.terms}
-        return Statistics(len(self.entries), self._size, found)
+        return term_weights(query, len(self.entries), found)
 
     def _similar(self, query: Query, holding: Mapping[str, tuple[int, ...]]) -> set[int]:
         """Return the places of the memories with a word that is like one of the query."""
@@ -132,14 +143,15 @@ class Catalogue:
         self, query: Query, places: Sequence[int], holding: Mapping[str, tuple[int, ...]]
     ) -> Likeness:
         numbers = {place: number for number, place in enumerate(places)}
-        return Likeness(
-            {
-                piece: [numbers[place] for place in held if place in numbers]
-                for piece, held in holding.items()
-            },
-            [self._spellings.topics[place] for place in places] if query.topics else (),
-            len(self.entries),
-        )
+        found: dict[str, int] = {}
+        held: list[list[str]] = [[] for _ in places]
+        for piece, holders in holding.items():
+            among = [numbers[place] for place in holders if place in numbers]
+            found[piece] = len(among)
+            for number in among:
+                held[number].append(piece)
+        topics = [self._spellings.topics[place] for place in places] if query.topics else ()
+        return Likeness(found, held, topics, len(self.entries))
 
     def _candidate(self, place: int, strengths: Mapping[str, int], meaning: Meaning) -> Candidate:
         entry = self.entries[place]

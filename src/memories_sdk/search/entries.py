@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
-from typing import Final, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 from memories_sdk.database import Connection
 from memories_sdk.search import ranking
 
 _SHELF: Final = """CREATE TABLE IF NOT EXISTS search_shelves (
-      shelf INTEGER PRIMARY KEY,
+      shelf INTEGER PRIMARY KEY AUTOINCREMENT,
       scope_key TEXT NOT NULL UNIQUE,
       analyser INTEGER NOT NULL,
       seq INTEGER,
@@ -34,13 +34,31 @@ _MEMORIES: Final = """CREATE TABLE IF NOT EXISTS search_memories (
 _TERMS: Final = """CREATE VIRTUAL TABLE IF NOT EXISTS search_terms USING fts5(
       once, twice, thrice, often, content='', columnsize=0, detail=column, tokenize='ascii'
     )"""
-_HOLDERS: Final = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS search_holders USING fts5vocab(search_terms, 'instance')"
-)
 _COUNTS: Final = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS search_counts USING fts5vocab(search_terms, 'row')"
 )
-_COLUMNS: Final = dict(zip(("once", "twice", "thrice", "often"), ranking.STRENGTHS, strict=True))
+_COUNTED: Final = """
+SELECT j.value, (SELECT doc FROM search_counts WHERE term = j.value) FROM json_each(:terms) j
+"""
+_HELD: Final = """
+SELECT j.value,
+  (SELECT json_group_array(rowid) FROM search_terms WHERE search_terms MATCH 'once:' || quoted),
+  (SELECT json_group_array(rowid) FROM search_terms
+    WHERE search_terms MATCH '{twice thrice often}:' || quoted)
+FROM (SELECT value, '"' || value || '"' AS quoted FROM json_each(:terms)) j
+"""
+
+
+class Holders(NamedTuple):
+    """The documents that have a term, in their order: those that have it once, and more often."""
+
+    once: Sequence[int]
+    often: Sequence[int]
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return len(self.once) + len(self.often)
 
 
 class Entries(Protocol):
@@ -64,8 +82,8 @@ class Entries(Protocol):
     def counts(self, shelf: int, terms: Iterable[str]) -> dict[str, int]:
         """Return how many memories of a shelf have each of these terms."""
 
-    def holders(self, shelf: int, term: str) -> list[tuple[int, list[int]]]:
-        """Return the documents of a shelf that have a term, by its strength there."""
+    def holders(self, shelf: int, terms: Iterable[str]) -> dict[str, Holders]:
+        """Return the documents of a shelf that have each of these terms."""
 
 
 def entries(connection: Connection) -> Entries:
@@ -86,7 +104,7 @@ class FullText:
 
     def make(self) -> None:
         """Make the tables where they are missing."""
-        for table in (_SHELF, _MEMORIES, _TERMS, _HOLDERS, _COUNTS):
+        for table in (_SHELF, _MEMORIES, _TERMS, _COUNTS):
             self._connection.execute(table)
 
     def add(self, shelf: int, doc: int, words: str) -> None:
@@ -110,22 +128,22 @@ class FullText:
 
     def counts(self, shelf: int, terms: Iterable[str]) -> dict[str, int]:
         """Return how many memories of a shelf have each of these terms."""
-        found = {}
-        for term in terms:
-            row = self._connection.execute(
-                "SELECT doc FROM search_counts WHERE term = ?", (_term(shelf, term),)
-            ).fetchone()
-            if row is not None:
-                found[term] = int(row[0])
-        return found
+        found = self._asked(_COUNTED, shelf, terms)
+        return {term: int(count) for term, (count,) in found if count is not None}
 
-    def holders(self, shelf: int, term: str) -> list[tuple[int, list[int]]]:
-        """Return the documents of a shelf that have a term, by its strength there."""
-        rows = self._connection.execute(
-            "SELECT col, json_group_array(doc) FROM search_holders WHERE term = ? GROUP BY col",
-            (_term(shelf, term),),
-        ).fetchall()
-        return [(_COLUMNS[column], json.loads(docs)) for column, docs in rows]
+    def holders(self, shelf: int, terms: Iterable[str]) -> dict[str, Holders]:
+        """Return the documents of a shelf that have each of these terms."""
+        found = self._asked(_HELD, shelf, terms)
+        return {term: Holders(*map(json.loads, docs)) for term, docs in found}
+
+    def _asked(
+        self, statement: str, shelf: int, terms: Iterable[str]
+    ) -> Iterator[tuple[str, Sequence[Any]]]:
+        """Yield what one statement says of each term: asking term by term takes twice as long."""
+        marked = json.dumps([_term(shelf, term) for term in terms])
+        start = len(_term(shelf, ""))
+        for row in self._connection.execute(statement, {"terms": marked}).fetchall():
+            yield row[0][start:], row[1:]
 
 
 class Rows:
@@ -172,17 +190,18 @@ class Rows:
                 found[term] = count
         return found
 
-    def holders(self, shelf: int, term: str) -> list[tuple[int, list[int]]]:
-        """Return the documents of a shelf that have a term, by its strength there."""
-        rows = self._connection.execute(
+    def holders(self, shelf: int, terms: Iterable[str]) -> dict[str, Holders]:
+        """Return the documents of a shelf that have each of these terms."""
+        held = (
             "SELECT strength, doc FROM search_entries"
-            " WHERE shelf = :shelf AND term = :term ORDER BY doc",
-            {"shelf": shelf, "term": term},
-        ).fetchall()
-        found: dict[int, list[int]] = {}
-        for strength, doc in rows:
-            found.setdefault(strength, []).append(doc)
-        return list(found.items())
+            " WHERE shelf = :shelf AND term = :term ORDER BY doc"
+        )
+        found = {}
+        for term in terms:
+            rows = self._connection.execute(held, {"shelf": shelf, "term": term}).fetchall()
+            once = [doc for strength, doc in rows if strength == 1]
+            found[term] = Holders(once, [doc for strength, doc in rows if strength > 1])
+        return found
 
 
 def _columns(shelf: int, words: str) -> list[str]:

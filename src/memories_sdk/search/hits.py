@@ -11,7 +11,7 @@ from typing import Final, overload
 
 from memories_sdk import display
 from memories_sdk.errors import InvalidInput
-from memories_sdk.memory import Memory, MemoryHead, head_of
+from memories_sdk.memory import MemoryHead
 from memories_sdk.search.passages import Passage, best_passages, sentences
 
 PASSAGES: Final = 3
@@ -91,7 +91,11 @@ class Hits(Sequence[Hit]):
 
 
 def hit(
-    memory: Memory, score: float, weights: Mapping[str, float], pieces: Mapping[str, int]
+    memory: MemoryHead,
+    content: str,
+    score: float,
+    weights: Mapping[str, float],
+    pieces: Mapping[str, int],
 ) -> Hit:
     """Return the hit of a memory, with the passages in which terms of the query stand."""
     found: list[Passage] = []
@@ -101,9 +105,9 @@ def hit(
         ("summary", "" if memory.summary_derived else memory.summary or ""),
     ):
         found += best_passages(field, text, sentences(text, weights), 1)
-    inside = sentences(memory.content, weights, None if found else pieces)
-    found += best_passages("content", memory.content, inside, PASSAGES)
-    return Hit(head_of(memory), score, tuple(found))
+    inside = sentences(content, weights, None if found else pieces)
+    found += best_passages("content", content, inside, PASSAGES)
+    return Hit(memory, score, tuple(found))
 
 
 def cursor(score: float, memory: MemoryHead) -> str:

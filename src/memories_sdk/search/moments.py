@@ -6,6 +6,7 @@ English, and dates in digits. A date is compared with the day a memory was made.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -24,6 +25,9 @@ _MONTHS: Final = (
     "december",
 )
 _NAMES: Final = "|".join(_MONTHS)
+_MONTH_NAMES: Final = frozenset(_MONTHS)
+_CENTURIES: Final = frozenset({"19", "20"})
+_ASKING: Final = frozenset({"when", "how", "what", "which"})
 _DAY: Final = r"(?:st|nd|rd|th)?\b"
 _NAMED: Final = re.compile(
     rf"(?:\b(?P<before>[0-9]{{1,2}}){_DAY}(?: of)? )?"
@@ -79,11 +83,13 @@ class Span(NamedTuple):
         return 1.0 if days == 0 else 0.5 if 0 < days <= _WEEK else 0.0
 
 
-def named_dates(text: str) -> tuple[Span, ...]:
-    """Return the dates that a text names, at most eight.
+def named_dates(text: str, words: Collection[str]) -> tuple[Span, ...]:
+    """Return the dates that a text with these folded words names, at most eight.
 
     "May" and "march" count as months only with a day, a year or a word such as "in" beside them.
     """
+    if _MONTH_NAMES.isdisjoint(words) and not any(word[:2] in _CENTURIES for word in words):
+        return ()  # looking for the forms of a date would take most of the time of a query
     spans: list[Span] = []
     rest = text
     for match in _NAMED.finditer(text):
@@ -100,9 +106,9 @@ def named_dates(text: str) -> tuple[Span, ...]:
     return tuple(span for span in spans[:_MOST] if span.month is None or 1 <= span.month <= _YEAR)
 
 
-def asks_when(text: str) -> bool:
-    """Whether a sentence of the text asks for a time."""
-    return _ASKS_WHEN.search(text) is not None
+def asks_when(text: str, words: Collection[str]) -> bool:
+    """Whether a sentence of a text with these folded words asks for a time."""
+    return not _ASKING.isdisjoint(words) and _ASKS_WHEN.search(text) is not None
 
 
 def tells_time(words: str) -> bool:

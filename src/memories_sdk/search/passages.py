@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import fsum
 from typing import Final, NamedTuple
 
 from memories_sdk.characters import cut_graphemes
@@ -22,7 +23,7 @@ SENTENCE: Final = 280
 
 _STOPS: Final = "\u3002\uff01\uff1f"
 _SENTENCE: Final = re.compile(
-    rf"\S(?:[^\n.!?{_STOPS}]|[.!?](?![\s\"')\]]|$))*(?:[.!?{_STOPS}]+[\"')\]]*)?", re.MULTILINE
+    rf"\S(?:[^\n.!?{_STOPS}]++|[.!?](?![\s\"')\]]|$))*+(?:[.!?{_STOPS}]+[\"')\]]*)?", re.MULTILINE
 )
 _LONG: Final = 40_000
 _NEAR: Final = 1_000
@@ -69,9 +70,9 @@ def sentences(
     """
     found = []
     for start, end in _spans(text, weights):
-        words = set(analysis.words(text[start:end]))
-        score = sum(weights.get(term, 0.0) for term in {analysis.term(word) for word in words})
-        found.append(Sentence(start, end, score))
+        said = weights.keys() & set(analysis.terms(analysis.words(text[start:end])))
+        # The order of a set changes from process to process; this sum does not depend on it.
+        found.append(Sentence(start, end, fsum(map(weights.__getitem__, said))))
     if pieces and not any(sentence.score for sentence in found):
         return [Sentence(start, end, _shared(text[start:end], pieces)) for start, end, _ in found]
     return found

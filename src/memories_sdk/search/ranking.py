@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import compress
-from math import log
+from itertools import chain, compress
+from math import fsum, log
 from typing import Final, NamedTuple
 
 from memories_sdk.search import analysis
@@ -141,6 +141,14 @@ def terms_by_strength(words: str) -> list[list[str]]:
     return [list(dict.fromkeys(analysis.terms(part.split()))) for part in words.split(_BAR)]
 
 
+def strengths_of(words: str) -> dict[str, int]:
+    """Return the index terms of analysed words, with the classes of how often they count."""
+    found: dict[str, int] = {}
+    for strength, part in zip(STRENGTHS, words.split(_BAR), strict=True):
+        found |= dict.fromkeys(analysis.terms(part.split()), strength)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A prompt as ranking sees it. User text is never syntax: it is words and nothing else.
@@ -180,38 +188,26 @@ class Query:
             telling = words
         terms: dict[str, float] = {}
         surfaces: dict[str, dict[str, None]] = {}
-        pieces: Counter[str] = Counter()
         topics: dict[int, float] = {}
-        spaced = 0
-        for word in telling:
-            term = analysis.term(word)
+        for word, term in zip(telling, analysis.terms(telling), strict=True):
             terms[term] = terms.get(term, 0.0) + analysis.weight(word)
-            if term not in surfaces:
-                for topic, share in analysis.topics(word):
-                    topics[topic] = topics.get(topic, 0.0) + share
-            surfaces.setdefault(term, {})[word] = None
-            parts = analysis.pieces(word)
-            spaced += bool(parts)
-            pieces.update(parts)
+            if (known := surfaces.get(term)) is not None:
+                known[word] = None
+                continue
+            surfaces[term] = {word: None}
+            for topic, share in analysis.topics(word):
+                topics[topic] = topics.get(topic, 0.0) + share
+        parts = list(analysis.pieces_of(telling))
         return cls(
             terms,
             {term: tuple(words) for term, words in surfaces.items()},
-            pieces,
-            spaced / max(len(telling), 1),
+            Counter(chain.from_iterable(parts)),
+            sum(map(bool, parts)) / max(len(telling), 1),
             topics,
-            named_dates(text),
-            asks_when(text),
+            named_dates(text, words),
+            asks_when(text, words),
             text,
         )
-
-
-class Statistics(NamedTuple):
-    """What is known of a shelf as a whole, and of no other."""
-
-    memories: int
-    words: int
-    found: Mapping[str, int]
-    """Index term of the query to the number of memories that have it."""
 
 
 class Candidate(NamedTuple):
@@ -239,12 +235,14 @@ class Likeness(NamedTuple):
     """What candidates have in common with a query beyond whole words.
 
     Attributes:
-        holders: Piece of the query to the numbers of the candidates that hold it.
+        found: Piece of the query to how many candidates have it.
+        held: For each candidate, the pieces of the query that it has.
         topics: For each candidate, its topics and how much its words mean them.
-        among: How many texts `holders` were looked for in.
+        among: How many texts the pieces were looked for in.
     """
 
-    holders: Mapping[str, Sequence[int]]
+    found: Mapping[str, int]
+    held: Sequence[Collection[str]]
     topics: Sequence[Mapping[int, float]]
     among: int
 
@@ -252,13 +250,23 @@ class Likeness(NamedTuple):
 def scores(
     query: Query,
     candidates: Sequence[Candidate],
-    statistics: Statistics,
+    weights: Mapping[str, float],
+    average: float,
     likeness: Likeness,
     *,
     meaning: float = 0.0,
 ) -> list[float]:
-    """Return the score of each candidate, from 0 (no match) to 1; `meaning` is its share."""
-    by_words = word_scores(query, candidates, statistics)
+    """Return the score of each candidate, from 0 (no match) to 1.
+
+    Args:
+        query: What is looked for.
+        candidates: What may answer it.
+        weights: Index term of the query to what it says on this shelf.
+        average: Words of a memory on this shelf.
+        likeness: What the candidates have in common with the query beyond whole words.
+        meaning: Share of the meaning in a score.
+    """
+    by_words = word_scores(weights, candidates, average)
     by_pieces = _piece_scores(query, candidates, likeness)
     pieces = PIECES * query.spaced
     found = [
@@ -278,25 +286,28 @@ def idf(memories: int, holding: int) -> float:
     return log(1 + (memories - holding + 0.5) / (holding + 0.5))
 
 
-def term_weights(query: Query, statistics: Statistics) -> dict[str, float]:
-    """Return the terms that count, the telling ones first, with their full weights."""
+def term_weights(query: Query, memories: int, found: Mapping[str, int]) -> dict[str, float]:
+    """Return the terms that count, the telling ones first, with their full weights.
+
+    Args:
+        query: What is looked for.
+        memories: How many there are on the shelf.
+        found: Index term of the query to how many of them have it.
+    """
     weights = {
-        term: weight * idf(statistics.memories, statistics.found.get(term, 0))
-        for term, weight in query.terms.items()
+        term: weight * idf(memories, found.get(term, 0)) for term, weight in query.terms.items()
     }
     kept = sorted(weights, key=lambda term: (-weights[term], term))[:MAX_TERMS]
     return {term: weights[term] for term in kept}
 
 
 def word_scores(
-    query: Query, candidates: Sequence[Candidate], statistics: Statistics
+    weights: Mapping[str, float], candidates: Sequence[Candidate], average: float
 ) -> list[float]:
     """Return the share that the words of each candidate have in a perfect answer."""
-    weights = term_weights(query, statistics)
     perfect = sum(weights.values())
     if not perfect:
         return [0.0] * len(candidates)
-    average = max(statistics.words / max(statistics.memories, 1), 1.0)
     found = []
     for candidate in candidates:
         length = K1 * (1 - B + B * candidate.size / average)
@@ -311,21 +322,21 @@ def word_scores(
 
 
 def _piece_scores(query: Query, candidates: Sequence[Candidate], likeness: Likeness) -> list[float]:
-    found = [0.0] * len(candidates)
-    perfect = 0.0
-    for piece, times in query.pieces.items():
-        holders = likeness.holders.get(piece, ())
-        weight = times * idf(likeness.among, len(holders))
-        perfect += weight
-        for number in holders:
-            found[number] += weight
+    rarities = {holding: idf(likeness.among, holding) for holding in {0, *likeness.found.values()}}
+    weights = {
+        piece: times * rarities[likeness.found.get(piece, 0)]
+        for piece, times in query.pieces.items()
+    }
+    perfect = sum(weights.values()) * _PERFECT
     if not perfect or not candidates:
-        return found
+        return [0.0] * len(candidates)
     average = max(sum(len(each.words) for each in candidates) / len(candidates), 1.0)
-    for number, candidate in enumerate(candidates):
-        if found[number]:
-            length = K1 * (1 - B + B * len(candidate.words) / average)
-            found[number] *= ((K1 + 1) / (1 + length) + DELTA) / (perfect * _PERFECT)
+    found = []
+    for held, candidate in zip(likeness.held, candidates, strict=True):
+        length = K1 * (1 - B + B * len(candidate.words) / average)
+        # The order of a set changes from process to process; this sum does not depend on it.
+        share = fsum(map(weights.__getitem__, held))
+        found.append(share * ((K1 + 1) / (1 + length) + DELTA) / perfect)
     return found
 
 
@@ -338,15 +349,15 @@ def _add_topics(
     """
     if not query.topics:
         return
-    holding = Counter(topic for share in topics for topic in share if topic in query.topics)
+    holding = Counter(chain.from_iterable(query.topics.keys() & share.keys() for share in topics))
     weights = {
         topic: meant * idf(len(topics), holding[topic]) for topic, meant in query.topics.items()
     }
     gains = [
         sum(
-            weights[topic] * min(meant, 2) / (min(meant, 2) + 1)
-            for topic, meant in share.items()
-            if topic in weights
+            weight * min(share[topic], 2) / (min(share[topic], 2) + 1)
+            for topic, weight in weights.items()
+            if topic in share
         )
         for share in topics
     ]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import json.encoder
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from memories_sdk import display
-from memories_sdk.memory import UNTRUSTED, Memory, MemoryHead
+from memories_sdk.memory import UNTRUSTED, MemoryHead
 from memories_sdk.search.passages import Sentence, excerpt, sentences
 
 LEAD: Final = "MEMORY_CONTEXT="
@@ -109,13 +108,30 @@ class Chosen(NamedTuple):
     """A memory that may enter, best first.
 
     Attributes:
+        content: Its body.
         score: 0 when it does not match and is there because it is pinned.
         near: How near its meaning is; 0 without an embedder.
     """
 
-    memory: Memory
+    memory: MemoryHead
+    content: str
     score: float
     near: float = 0.0
+
+
+class _Whole(NamedTuple):
+    """An entry with all of the body, or the summary where there is none, and what it costs."""
+
+    entry: Recalled
+    cost: int
+
+    @classmethod
+    def of(cls, chosen: Chosen) -> _Whole:
+        memory, content, score, near = chosen
+        text = content if content.strip() else (memory.summary or "")
+        text = text if text.strip() else ""
+        entry = Recalled(memory, text, score, shortened=False, near=near)
+        return cls(entry, _cost(entry))
 
 
 def least_score(min_relevance: float, best: float) -> float:
@@ -157,14 +173,15 @@ def pack(
     packing = _Packing(weights, pieces, max_chars, max_chars_each)
     chosen = list(chosen)
     fair = [each for each in chosen if each.memory.pinned or each.score >= least_score]
-    packing.measure(fair[:limit])
-    for memory, score, near in chosen:
-        if not memory.pinned and score < least_score:
-            packing.leave_out(memory, f"score {score:.2f} is too far below the best")
+    wholes = {each.memory.id: _Whole.of(each) for each in fair[:limit]}
+    packing.measure(wholes.values())
+    for each in chosen:
+        if not each.memory.pinned and each.score < least_score:
+            packing.leave_out(each.memory, f"score {each.score:.2f} is too far below the best")
         elif len(packing.items) >= limit:
-            packing.leave_out(memory, f"{limit} memories are in already")
+            packing.leave_out(each.memory, f"{limit} memories are in already")
         else:
-            packing.offer(memory, score, near)
+            packing.offer(wholes.get(each.memory.id) or _Whole.of(each))
     packing.widen()
     items = tuple(packing.items)
     return Recall(items, "\n".join(item.line for item in items), tuple(packing.report))
@@ -191,47 +208,42 @@ class _Packing:
         self.items: list[Recalled] = []
         self.report: list[Verdict] = []
 
-    def measure(self, chosen: Sequence[Chosen]) -> None:
+    def measure(self, wholes: Collection[_Whole]) -> None:
         """Note whether all of these fit whole: none is then shortened, to be widened again."""
-        wholes = [_whole(*each) for each in chosen]
-        most = max((len(whole.text) for whole in wholes), default=0)
+        lengths = [len(whole.entry.text) for whole in wholes]
         self._roomy = (
-            all(whole.text for whole in wholes)
-            and (self._most is None or most <= self._most)
-            and sum(map(_cost, wholes)) <= self._room
+            all(lengths)
+            and (self._most is None or max(lengths, default=0) <= self._most)
+            and sum(whole.cost for whole in wholes) <= self._room
         )
 
-    def offer(self, memory: Memory, score: float, near: float) -> None:
+    def offer(self, whole: _Whole) -> None:
         """Let a memory in as far as there is room."""
-        whole = _whole(memory, score, near)
-        text = whole.text
+        entry, cost = whole
+        text = entry.text
         if not text:
-            self.leave_out(memory, "it is empty")
+            self.leave_out(entry.memory, "it is empty")
             return
-        if self._roomy:
-            self._let_in(whole, text, [])
-            return
-        place = len(self.items)
-        room = ROOMS[min(place, len(ROOMS) - 1)]
+        room = ROOMS[min(len(self.items), len(ROOMS) - 1)]
         if self._most is not None:
             room = min(room, self._most)
-        if len(text) <= room and _cost(whole) <= self._room:
-            self._let_in(whole, text, [])
+        if self._roomy or (len(text) <= room and cost <= self._room):
+            self._let_in(entry, cost, text, [])
             return
-        left = self._room - _cost(replace(whole, text=""))
+        left = self._room - _cost(_with_text(entry, "", text))
         if left < min(LEAST, self._most or LEAST, len(text)):
-            self.leave_out(memory, f"{len(text)} characters do not fit in {max(left, 0)}")
+            self.leave_out(entry.memory, f"{len(text)} characters do not fit in {max(left, 0)}")
             return
         scored = sentences(text, self._weights, self._pieces)
-        shortened = self._shortened(whole, scored, min(room, len(text)))
+        shortened = self._shortened(entry, scored, min(room, len(text)), text)
         if shortened is None:
-            self.leave_out(memory, f"{len(text)} characters do not fit in {left}")
+            self.leave_out(entry.memory, f"{len(text)} characters do not fit in {left}")
             return
-        self._let_in(shortened, text, scored)
+        self._let_in(shortened, _cost(shortened), text, scored)
 
-    def leave_out(self, memory: Memory, reason: str) -> None:
+    def leave_out(self, memory: MemoryHead, reason: str) -> None:
         """Note why a memory stays out."""
-        self.report.append(Verdict(_head(memory), "left out", reason))
+        self.report.append(Verdict(memory, "left out", reason))
 
     def widen(self) -> None:
         """Give the room that is left to what was shortened, the first one first."""
@@ -251,37 +263,27 @@ class _Packing:
             self.report[verdict] = _admitted(best, text)
 
     def _shortened(
-        self, item: Recalled, scored: list[Sentence], room: int, text: str | None = None
+        self, item: Recalled, scored: list[Sentence], room: int, text: str
     ) -> Recalled | None:
         """Return the item with its best passages in at most `room` characters, as fits."""
-        text = item.text if text is None else text
         while room >= min(_SHORTEST, self._most or _SHORTEST, len(text)):
             part = excerpt(text, scored, room)
-            entry = replace(item, text=part, shortened=part != text)
+            entry = _with_text(item, part, text)
             if (excess := _cost(entry) - self._room) <= 0:
                 return entry
             room = min(room, len(part)) - excess
         return None
 
-    def _let_in(self, item: Recalled, text: str, scored: list[Sentence]) -> None:
-        self._room -= _cost(item)
+    def _let_in(self, item: Recalled, cost: int, text: str, scored: list[Sentence]) -> None:
+        self._room -= cost
         self.items.append(item)
         self._scored.append((text, scored))
         self.report.append(_admitted(item, text))
 
 
-_FIELDS: Final = attrgetter(*MemoryHead.__dataclass_fields__)
-
-
-def _head(memory: Memory) -> MemoryHead:
-    return MemoryHead(*_FIELDS(memory))  # a tenth of what `head_of` takes, for each considered
-
-
-def _whole(memory: Memory, score: float, near: float) -> Recalled:
-    """Return the entry with all of the body, or the summary where there is none."""
-    text = memory.content if memory.content.strip() else (memory.summary or "")
-    text = text if text.strip() else ""
-    return Recalled(_head(memory), text, score, shortened=False, near=near)
+def _with_text(item: Recalled, part: str, text: str) -> Recalled:
+    """Return the entry with a part of its text."""
+    return Recalled(item.memory, part, item.score, shortened=part != text, near=item.near)
 
 
 def _admitted(item: Recalled, text: str) -> Verdict:
@@ -301,6 +303,8 @@ def _cost(item: Recalled) -> int:
 
 def _quoted(line: str) -> str:
     quoted = _encode(line).replace("/", "\\/").replace(LEAD, _OTHER_LEAD)
+    if quoted.isascii() and "\x7f" not in quoted:
+        return quoted
     return _UNSEEN.sub(lambda match: "".join(map(_escape, match[0])), quoted)
 
 
@@ -312,8 +316,8 @@ def _escape(character: str) -> str:
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
-_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
-"""Made once: `json.dumps` would make an encoder for each line."""
+_encode: Final = json.encoder.encode_basestring
+"""What `json.dumps` calls for a string; all around it would take twice the time."""
 
 _OTHER_LEAD: Final = LEAD.replace("=", "\\u003d")
 _UNSEEN: Final = re.compile(

@@ -8,10 +8,9 @@ way every search sees the last write, and nothing of another shelf has a part in
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -20,17 +19,18 @@ from weakref import WeakKeyDictionary
 from memories_sdk.database import Connection, Database
 from memories_sdk.encryption import Cipher
 from memories_sdk.errors import StoreBusy, StoreReadOnly
-from memories_sdk.memory import Memory
-from memories_sdk.rows import Row, to_memory
+from memories_sdk.memory import MemoryHead
+from memories_sdk.rows import Row, to_text
 from memories_sdk.search import word_index
 from memories_sdk.search.catalogue import Catalogue, Entry
 from memories_sdk.search.embedding import NO_MEANING, Embedder, Insight, Meaning
 from memories_sdk.search.filtering import Filter, tags_of
 from memories_sdk.search.hits import Hits, cursor, hit
+from memories_sdk.search.kept import Hoard, Recent
 from memories_sdk.search.large_shelf import LargeShelf
-from memories_sdk.search.ranking import Analysed, Query, term_weights
+from memories_sdk.search.ranking import Analysed, Query
 from memories_sdk.search.recall import Chosen, Recall, least_score, pack
-from memories_sdk.search.word_index import Indexed
+from memories_sdk.search.remembered import Remembered
 from memories_sdk.statements.memories import HEAD_COLUMNS
 
 SMALL: Final = 512
@@ -39,8 +39,14 @@ SMALL: Final = 512
 SMALL_BYTES: Final = 1 << 18
 """Bytes of bodies up to which it is."""
 
-KEPT: Final = 32
+SMALL_KEPT: Final = 32
 """Small shelves that are kept analysed, for each open store."""
+
+LARGE_KEPT: Final = 8
+"""Large shelves of which is kept what was read of their index, for each open store."""
+
+CHARACTERS: Final = 1 << 18
+"""Characters of bodies that are kept, for each of these shelves."""
 
 CONSIDERED: Final = 2
 """Memories that are considered for a prompt, for each that may enter."""
@@ -77,11 +83,32 @@ if TYPE_CHECKING:
     from memories_sdk.search.vectors import Vectors
 
 
-class Sight(NamedTuple):
-    """A shelf as one transaction sees it: analysed in memory, or in the index."""
+@dataclass(slots=True)
+class Sight:
+    """A shelf as one transaction sees it: analysed in memory, or in the index, or neither yet.
 
-    catalogue: Catalogue | None
-    indexed: Indexed | None
+    Attributes:
+        seq: Its last revision.
+        texts: Heads and bodies that were read, by row.
+        pinned: What filters look at in the pinned memories, in the user's order, when it was read.
+    """
+
+    seq: int
+    catalogue: Catalogue | None = None
+    index: Remembered | None = None
+    texts: Hoard[int, tuple[MemoryHead, str]] = field(default_factory=lambda: Hoard(CHARACTERS))
+    pinned: Sequence[Row] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it shows all that is on the shelf."""
+        return self.catalogue is not None or (
+            self.index is not None and self.index.indexed.seq == self.seq
+        )
+
+    def stands(self, connection: Connection) -> bool:
+        """Whether the index is still the one that was read: one made anew has other numbers."""
+        return self.index is not None and word_index.stands(connection, self.index.indexed)
 
 
 class Ranking(NamedTuple):
@@ -110,8 +137,8 @@ class Searcher:
         self._database = database
         self._share = 0.0 if insight is None else insight.share
         self._vectors = None if insight is None else _vectors(database, insight.embedder)
-        self._kept: OrderedDict[str, Catalogue] = OrderedDict()
-        self._lock = threading.Lock()
+        self._small: Recent[str, Sight] = Recent(SMALL_KEPT)
+        self._large: Recent[str, Sight] = Recent(LARGE_KEPT)
 
     def ready(self, connection: Connection, scope_key: str) -> Sight | None:
         """Return the shelf, or None when `prepare` has something to do first."""
@@ -119,9 +146,7 @@ class Searcher:
         if self._vectors is not None and not self._vectors.ready(scope_key, seq):
             return None
         sight = self._seen(connection, scope_key, seq)
-        if sight.catalogue is None and (sight.indexed is None or sight.indexed.seq != seq):
-            return None
-        return sight
+        return sight if sight.ready else None
 
     def prepare(self, scope_key: str) -> None:
         """Bring what is kept of a shelf up to date, unless nobody may write just now."""
@@ -131,17 +156,18 @@ class Searcher:
             self._vectors.prepare(scope_key)
         with self._database.read(shelf=scope_key, snapshot=True) as connection:
             seq = word_index.last_change(connection, scope_key)
-            if self._seen(connection, scope_key, seq).catalogue is not None:
+            if self._seen(connection, scope_key, seq).ready:
                 return
         with suppress(StoreBusy, StoreReadOnly):
             word_index.bring_up(self._database, scope_key)
 
     def sight(self, connection: Connection, scope_key: str) -> Sight:
         """Return the shelf, as far as it could be prepared."""
-        seen = self._seen(connection, scope_key, word_index.last_change(connection, scope_key))
-        if seen.catalogue is None and (seen.indexed is None or seen.indexed.seq is None):
+        seq = word_index.last_change(connection, scope_key)
+        seen = self._seen(connection, scope_key, seq)
+        if seen.catalogue is None and seen.index is None:
             # Large, never indexed, and nobody may write: correct, if slow the first time.
-            return Sight(self._keep(scope_key, self._read(connection, scope_key, None)), None)
+            return self._read(connection, scope_key, seq)
         return seen
 
     def ranked(
@@ -168,18 +194,22 @@ class Searcher:
         if not query.terms:
             return Ranking({}, {}, NO_MEANING)
         meaning = self._meaning(connection, scope_key, query)
-        if sight.indexed is not None:
-            large = LargeShelf(connection, scope_key, sight.indexed, query, wanted, meaning)
+        if sight.index is not None:
+            large = LargeShelf(
+                connection, scope_key, sight.seq, sight.index, query, wanted, meaning
+            )
             found = large.all() if all_matching else large.best()
             return Ranking(found, large.weights, meaning)
         catalogue = sight.catalogue or Catalogue((), 0)
+        weights = catalogue.weights(query)
         found = catalogue.ranked(
             query,
+            weights,
             lambda entry: wanted.passes(entry.type, entry.tags, entry.expires),
             related=not all_matching,
             meaning=meaning,
         )
-        return Ranking(found, term_weights(query, catalogue.statistics(query)), meaning)
+        return Ranking(found, weights, meaning)
 
     def hits(
         self,
@@ -199,8 +229,8 @@ class Searcher:
         start = 0 if after is None else _behind(connection, rows, scores, after)
         shown = rows[start : start + limit]
         page = [
-            hit(memory, scores[row], ranking.weights, query.pieces)
-            for row, memory in self._memories(connection, scope_key, shown)
+            hit(head, content, scores[row], ranking.weights, query.pieces)
+            for row, head, content in self._texts(connection, scope_key, sight, shown)
         ]
         more = start + limit < len(rows)
         end = cursor(page[-1].score, page[-1].memory) if more else None
@@ -222,15 +252,15 @@ class Searcher:
         """Return the memories for a prompt: the pinned ones, then what answers it best."""
         ranking = self.ranked(connection, scope_key, sight, query, wanted, all_matching=False)
         scores = ranking.scores
-        first = pinned(connection, scope_key, wanted)[:limit]
+        first = _pinned(connection, scope_key, sight, wanted)[:limit]
         behind = nlargest(CONSIDERED * limit + len(first), scores.values())
         floor = behind[-1] if behind else 0.0
         rest = in_order(connection, {row: it for row, it in scores.items() if it >= floor})
         rest = [row for row in rest if row not in first][: CONSIDERED * limit]
         return pack(
             (
-                Chosen(memory, scores.get(row, 0.0), ranking.meaning.near.of(row))
-                for row, memory in self._memories(connection, scope_key, [*first, *rest])
+                Chosen(head, content, scores.get(row, 0.0), ranking.meaning.near.of(row))
+                for row, head, content in self._texts(connection, scope_key, sight, [*first, *rest])
             ),
             ranking.weights,
             query.pieces,
@@ -248,44 +278,49 @@ class Searcher:
 
     def _seen(self, connection: Connection, scope_key: str, seq: int) -> Sight:
         """Return the shelf: analysed in memory, unless it is large."""
-        with self._lock:
-            kept = self._kept.get(scope_key)
-            if kept is not None:
-                self._kept.move_to_end(scope_key)
-        if kept is not None and kept.seq == seq:
-            return Sight(kept, None)
+        if (sight := self._small.get(scope_key)) is not None and sight.seq == seq:
+            return sight
+        sight = self._large.get(scope_key)
+        if sight is not None and sight.seq == seq and sight.stands(connection):
+            return sight
         if self._database.cipher is not None:
-            return Sight(self._keep(scope_key, self._read(connection, scope_key, kept)), None)
+            return self._read(connection, scope_key, seq)
         indexed = word_index.state(connection, scope_key)
-        if indexed is not None and indexed.seq == seq and indexed.memories > SMALL:
-            return Sight(None, indexed)
-        measure = {"scope_key": scope_key, "most": SMALL + 1}
-        count, size = connection.execute(_MEASURE, measure).fetchone()
-        if count > SMALL or (size or 0) > SMALL_BYTES:
-            return Sight(None, indexed)
-        return Sight(self._keep(scope_key, self._read(connection, scope_key, kept)), None)
+        if indexed is None or indexed.seq != seq or indexed.memories <= SMALL:
+            measure = {"scope_key": scope_key, "most": SMALL + 1}
+            count, size = connection.execute(_MEASURE, measure).fetchone()
+            if count <= SMALL and (size or 0) <= SMALL_BYTES:
+                return self._read(connection, scope_key, seq)
+        if indexed is None or indexed.seq is None:
+            return Sight(seq)
+        sight = Sight(seq, index=Remembered(scope_key, indexed))
+        return self._large.put(scope_key, sight) if sight.ready else sight
 
-    def _memories(
-        self, connection: Connection, scope_key: str, rows: Sequence[int]
-    ) -> Iterator[tuple[int, Memory]]:
-        """Yield the memories in rows that were found in the same transaction, in their order."""
+    def _read(self, connection: Connection, scope_key: str, seq: int) -> Sight:
+        old = self._small.get(scope_key)
+        known = None if old is None else old.catalogue
+        found = _read(connection, scope_key, seq, known, self._database.cipher)
+        return self._small.put(scope_key, Sight(seq, found))
+
+    def _texts(
+        self, connection: Connection, scope_key: str, sight: Sight, rows: Sequence[int]
+    ) -> Iterator[tuple[int, MemoryHead, str]]:
+        """Yield heads and bodies of rows that were found in this transaction, in their order."""
         for start in range(0, len(rows), AT_ONCE):
             some = rows[start : start + AT_ONCE]
-            key = {"scope_key": scope_key, "rows": json.dumps(some)}
-            found = {row[0]: row[1:] for row in connection.execute(_WHOLE, key).fetchall()}
-            for row in some:
-                yield row, to_memory(found[row], self._database.cipher)
-
-    def _read(self, connection: Connection, scope_key: str, old: Catalogue | None) -> Catalogue:
-        return _read(connection, scope_key, old, self._database.cipher)
-
-    def _keep(self, scope_key: str, catalogue: Catalogue) -> Catalogue:
-        with self._lock:
-            self._kept[scope_key] = catalogue
-            self._kept.move_to_end(scope_key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return catalogue
+            found = {row: sight.texts.get(row) for row in some}
+            if missing := [row for row, text in found.items() if text is None]:
+                key = {"scope_key": scope_key, "rows": json.dumps(missing)}
+                fresh = {
+                    row[0]: to_text(row[1:], self._database.cipher)
+                    for row in connection.execute(_WHOLE, key).fetchall()
+                }
+                found |= fresh
+                if self._database.cipher is None:
+                    sight.texts.add(fresh, sum(len(content) for _, content in fresh.values()))
+            for row, text in found.items():
+                if text is not None:
+                    yield row, *text
 
 
 _searchers: WeakKeyDictionary[Database, Searcher] = WeakKeyDictionary()
@@ -314,13 +349,13 @@ def in_order(connection: Connection, scores: dict[int, float]) -> list[int]:
     return ordered
 
 
-def pinned(connection: Connection, scope_key: str, wanted: Filter) -> list[int]:
+def _pinned(connection: Connection, scope_key: str, sight: Sight, wanted: Filter) -> list[int]:
     """Return the rows of the pinned memories, in the user's order."""
+    if sight.pinned is None:
+        sight.pinned = connection.execute(_PINNED, {"scope_key": scope_key}).fetchall()
     return [
         row
-        for row, type, tags, expires in connection.execute(
-            _PINNED, {"scope_key": scope_key}
-        ).fetchall()
+        for row, type, tags, expires in sight.pinned
         if wanted.passes(type, tags_of(tags), expires)
     ]
 
@@ -347,11 +382,14 @@ def _by_place(connection: Connection, rows: list[int]) -> Sequence[int]:
 
 
 def _read(
-    connection: Connection, scope_key: str, old: Catalogue | None, cipher: Cipher | None
+    connection: Connection,
+    scope_key: str,
+    seq: int,
+    old: Catalogue | None,
+    cipher: Cipher | None,
 ) -> Catalogue:
     """Read a shelf; only what changed since `old` is analysed again."""
     known = {} if old is None else {(each.key, each.version): each for each in old.entries}
-    seq = word_index.last_change(connection, scope_key)
     rows = connection.execute(_HEADS, {"scope_key": scope_key}).fetchall()
     missing = [row[1] for row in rows if (row[1], row[2]) not in known]
     texts = word_index.texts(connection, scope_key, missing, cipher)

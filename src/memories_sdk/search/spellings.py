@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final
 
 from memories_sdk.search import analysis
@@ -16,43 +18,42 @@ LOOKED_FOR: Final = 3
 apart."""
 
 
-def likeness_of(query: Query, texts: Sequence[str]) -> Likeness:
-    """Return what a few texts, each looked through once, have in common with a query."""
-    asked = frozenset(query.pieces)
-    shared = _Shared(asked)
-    holders: dict[str, list[int]] = {piece: [] for piece in query.pieces}
-    topics: list[dict[int, float]] = []
-    for number, text in enumerate(texts):
-        words = text.split()
-        if len(asked) <= LOOKED_FOR * len(words):
-            held: Iterable[str] = [piece for piece in asked if piece in text]
-        else:
-            held = set().union(*map(shared.__getitem__, words))
-        for piece in held:
-            holders[piece].append(number)
-        if query.topics:
-            topics.append(_topics(words))
-    return Likeness(holders, topics, len(texts))
+class Worded:
+    """The words of one text, and what is found out about them when it is first asked for.
 
+    Args:
+        text: Folded words with blanks around them, as an analysis gives them.
+    """
 
-class _Shared(dict[str, frozenset[str]]):
-    """Words to those of their pieces that are asked for, found once: texts share most words."""
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = text.replace("|", "").split()
 
-    def __init__(self, asked: frozenset[str]) -> None:
-        super().__init__()
-        self._asked = asked
+    def sharing(self, asked: AbstractSet[str]) -> Collection[str]:
+        """Return those of these pieces that one of the words has."""
+        if len(asked) > LOOKED_FOR * len(self.words):
+            return asked & self._pieces
+        return [piece for piece in asked if piece in self.text]
 
-    def __missing__(self, word: str) -> frozenset[str]:
-        self[word] = found = self._asked.intersection(analysis.pieces(word))
+    @cached_property
+    def _pieces(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable(analysis.pieces_of(self.words)))
+
+    @cached_property
+    def topics(self) -> dict[int, float]:
+        """The topics of the words, and how much they mean each of them."""
+        found: dict[int, float] = {}
+        for topic, share in chain.from_iterable(analysis.topics_of(self.words)):
+            found[topic] = found.get(topic, 0.0) + share
         return found
 
 
-def _topics(words: Iterable[str]) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for word in words:
-        for topic, share in analysis.topics(word):
-            found[topic] = found.get(topic, 0.0) + share
-    return found
+def likeness_of(query: Query, texts: Sequence[Worded]) -> Likeness:
+    """Return what a few texts, each looked through once, have in common with a query."""
+    asked = query.pieces.keys()
+    held = [text.sharing(asked) for text in texts]
+    topics = [text.topics for text in texts] if query.topics else ()
+    return Likeness(Counter(chain.from_iterable(held)), held, topics, len(texts))
 
 
 class Spellings:

@@ -7,8 +7,6 @@ enough: they change no ranking.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -21,6 +19,7 @@ from memories_sdk.database import Connection, Database
 from memories_sdk.errors import InvalidInput, StoreBusy, StoreReadOnly
 from memories_sdk.search import stored_vectors, word_index
 from memories_sdk.search.embedding import Embedder, Kind
+from memories_sdk.search.kept import Recent
 from memories_sdk.search.stored_vectors import Stored
 
 CHANCE: Final = 0.1
@@ -75,13 +74,11 @@ class Vectors:
     def __init__(self, database: Database, embedder: Embedder) -> None:
         self._database = database
         self._embedder = embedder
-        self._kept: OrderedDict[str, _Shelf] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: Recent[str, _Shelf] = Recent(KEPT)
 
     def ready(self, scope_key: str, seq: int) -> bool:
         """Whether the vectors of a shelf are known as of one of its revisions."""
-        with self._lock:
-            kept = self._kept.get(scope_key)
+        kept = self._kept.get(scope_key)
         return kept is not None and kept.seq == seq
 
     def prepare(self, scope_key: str) -> None:
@@ -115,8 +112,7 @@ class Vectors:
 
     def _shelf(self, connection: Connection, scope_key: str) -> _Shelf:
         seq = word_index.last_change(connection, scope_key)
-        with self._lock:
-            kept = self._kept.get(scope_key)
+        kept = self._kept.get(scope_key)
         if kept is not None and kept.seq == seq:
             return kept
         stored = self._stored(connection, scope_key)
@@ -131,12 +127,7 @@ class Vectors:
             {row: place for place, row in enumerate(rows)},
             self._matrix([known[row].vector for row in rows]),
         )
-        with self._lock:
-            self._kept[scope_key] = shelf
-            self._kept.move_to_end(scope_key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return shelf
+        return self._kept.put(scope_key, shelf)
 
     def _stored(self, connection: Connection, scope_key: str) -> dict[int, Stored]:
         return stored_vectors.stored(connection, scope_key, self._embedder.id, self._embedder.dim)

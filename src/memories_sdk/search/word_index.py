@@ -34,6 +34,7 @@ _SHELF: Final = (
     "SELECT shelf, seq, memories, words FROM search_shelves"
     " WHERE scope_key = :scope_key AND analyser = :analyser"
 )
+_STANDS: Final = "SELECT 1 FROM search_shelves WHERE shelf = :shelf AND seq = :seq"
 _NUMBERS: Final = "SELECT shelf FROM search_shelves WHERE scope_key = :scope_key"
 _DOCS: Final = "SELECT doc, words FROM search_memories WHERE shelf = :shelf"
 _LAST_SEQ: Final = "SELECT max(seq) FROM memory_revisions WHERE scope_key = :scope_key"
@@ -48,6 +49,7 @@ UNION ALL
 SELECT s.id FROM search_memories s LEFT JOIN memories m
   ON m.id = s.id AND m.scope_key = :scope_key
 WHERE s.shelf = :shelf AND m.id IS NULL
+ORDER BY 1
 """
 _READ: Final = """
 SELECT m.id, m.version, m.name, m.summary, m.summary_derived, m.tags, b.content
@@ -67,6 +69,9 @@ _BEGIN: Final = compiled(
     insert(indexed_shelves).values(
         {name: bindparam(name) for name in ("scope_key", "analyser", "memories", "words")}
     )
+)
+_AGAIN: Final = (
+    "UPDATE search_memories SET version = :version, size = :size, words = :words WHERE doc = :doc"
 )
 _FORGET: Final = "DELETE FROM search_memories WHERE doc = :doc"
 _COUNT: Final = (
@@ -111,13 +116,19 @@ def state(connection: Connection, scope_key: str) -> Indexed | None:
     return None if row is None else Indexed(*row)
 
 
+def stands(connection: Connection, indexed: Indexed) -> bool:
+    """Whether the index of a shelf is the one that is known: one made anew has another number."""
+    key = {"shelf": indexed.shelf, "seq": indexed.seq}
+    return connection.execute(_STANDS, key).fetchone() is not None
+
+
 def stale(connection: Connection, scope_key: str, indexed: Indexed) -> list[bytes]:
     """Return the ids of memories that changed, came or went since the index was brought up."""
     key = {"scope_key": scope_key, "shelf": indexed.shelf, "since": indexed.seq}
     if indexed.seq is not None:
         changed = connection.execute(_CHANGED, key).fetchall()
         if not any(pruned for _, pruned in changed):
-            ids = [id for id, _ in changed if id is not None]
+            ids = sorted(id for id, _ in changed if id is not None)
             return [id for id in ids if _differs(connection, scope_key, indexed.shelf, id)]
     # Pruning may have taken revisions that the index has not seen: every version is compared.
     return [id for (id,) in connection.execute(_ALL_STALE, key).fetchall()]
@@ -238,15 +249,28 @@ def _put(
         old = connection.execute(_INDEXED, {"shelf": shelf, "id": id}).fetchone()
         if old is not None:
             index.drop(shelf, old[0], old[3])
-            connection.execute(_FORGET, {"doc": old[0]})
             memories, words = memories - 1, words - old[2]
+            if text is None:
+                connection.execute(_FORGET, {"doc": old[0]})
         if text is not None:
-            row = {"shelf": shelf, "id": id, "version": text.version, "size": text.analysed.size}
-            row["words"] = text.analysed.words
-            doc = connection.execute(_NEW, row).lastrowid
-            index.add(shelf, int(doc or 0), text.analysed.words)
+            doc = _described(connection, shelf, text, None if old is None else old[0])
+            index.add(shelf, doc, text.analysed.words)
             memories, words = memories + 1, words + text.analysed.size
     _count(connection, shelf, memories=memories, words=words)
+
+
+def _described(connection: Connection, shelf: int, text: Text, doc: int | None) -> int:
+    """Store how a memory was analysed; return its number, which stays with it.
+
+    Of equals, the one with the higher number is chosen: an answer must not depend on how often
+    somebody searched between two changes.
+    """
+    row: dict[str, object] = {"version": text.version, "size": text.analysed.size}
+    row["words"] = text.analysed.words
+    if doc is not None:
+        connection.execute(_AGAIN, row | {"doc": doc})
+        return doc
+    return int(connection.execute(_NEW, row | {"shelf": shelf, "id": text.id}).lastrowid or 0)
 
 
 def _count(
