@@ -72,12 +72,14 @@ class Load:
         acknowledged: Names of the memories whose save returned.
         unknown: Names of those whose save ended without an answer.
         errors: Codes of the errors that callers met, and how often.
+        final: Those that do not say that the call may be tried again, and errors not of ours.
     """
 
     def __init__(self, urls: list[str], writers: int) -> None:
         self.acknowledged: set[str] = set()
         self.unknown: set[str] = set()
         self.errors: dict[str, int] = {}
+        self.final: set[str] = set()
         self._urls = urls
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -117,7 +119,12 @@ class Load:
                     with self._lock:
                         self.errors[error.code] = self.errors.get(error.code, 0) + 1
                         self.unknown.add(name)
+                        if not error.retryable:
+                            self.final.add(error.code)
                     time.sleep(0.05)
+                except Exception as error:
+                    self.final.add(repr(error))
+                    raise
                 else:
                     with self._lock:
                         self.acknowledged.add(name)

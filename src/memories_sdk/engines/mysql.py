@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import ClassVar, Final
 from urllib.parse import unquote, urlsplit
 
@@ -155,8 +156,7 @@ class MysqlDatabase(ServerDatabase):
 
     def create(self, connection: ServerConnection) -> None:
         """Make our tables; each is a transaction of its own here, so a failure takes them away."""
-        connection.run(f"SELECT GET_LOCK('memories_sdk', {max(1, math.ceil(self.timeout))})")
-        try:
+        with self._alone(connection):
             self.shape = shaped("mysql", collation=_collation(connection))
             end = time.monotonic() + self.timeout
             while self._version(connection) is None and not self._made(connection):
@@ -165,8 +165,21 @@ class MysqlDatabase(ServerDatabase):
                 if time.monotonic() > end:
                     self._unmake(connection, self.names(connection))
                 time.sleep(_GLANCE)
+
+    def migrate(self, connection: ServerConnection) -> None:
+        """Lead older tables to this release's; a step that broke off before is gone on with."""
+        with self._alone(connection):
+            super().migrate(connection)
+
+    @contextmanager
+    def _alone(self, connection: ServerConnection) -> Iterator[None]:
+        """Have the tables changed by nobody else: a transaction ends with each change of one."""
+        name = "concat('memories_sdk ', md5(database()))"  # as long as a lock's name may be
+        connection.run(f"SELECT GET_LOCK({name}, {max(1, math.ceil(self.timeout))})")
+        try:
+            yield
         finally:
-            connection.run("SELECT RELEASE_LOCK('memories_sdk')")
+            connection.run(f"SELECT RELEASE_LOCK({name})")
 
     def _made(self, connection: ServerConnection) -> bool:
         """Make the tables; tell whether it was not another one who does."""

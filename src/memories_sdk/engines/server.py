@@ -348,14 +348,14 @@ class ServerDatabase(Database):
                 suggestion="Back it up, then migrate it: memories migrate.",
             )
         if known is not None and known != SCHEMA_VERSION:
-            self._migrate()
+            with self.read() as connection:
+                self.migrate(connection)
 
-    def _migrate(self) -> None:
+    def migrate(self, connection: ServerConnection) -> None:
         """Lead older tables to this release's; where the engine can, all the way or not at all."""
         from memories_sdk import migrations  # noqa: PLC0415 -- Alembic, while a step is pending
 
-        with self.read() as connection:
-            migrations.migrate_server(connection.raw, self.migration_url, self.begins["write"])
+        migrations.migrate_server(connection.raw, self.migration_url, self.begins["write"])
 
     def _version(self, connection: ServerConnection) -> int | None:
         """Return the version of our tables, or None where there are none.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final
 
 from alembic.migration import MigrationContext
@@ -16,15 +17,24 @@ from alembic.operations import Operations
 from sqlalchemy import Connection, StaticPool, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
+from memories_sdk.errors import StorageError
 from memories_sdk.migrations import version_2
+from memories_sdk.migrations.resuming import Resuming
 
 STEPS: Final[dict[int, Callable[[Operations], None]]] = {2: version_2.upgrade}
 """What leads to each version from the one before it."""
 
 
-def migrate(connection: Connection, version: int) -> None:
-    """Lead the tables from `version` to the newest, inside the transaction of the caller."""
-    operations = Operations(MigrationContext.configure(connection))
+def migrate(connection: Connection, version: int, *, resuming: bool = False) -> None:
+    """Lead the tables from `version` to the newest, inside the transaction of the caller.
+
+    Args:
+        connection: Of the caller.
+        version: Where they are.
+        resuming: Whether to leave out what an earlier attempt has done already.
+    """
+    kind = Resuming if resuming else Operations
+    operations = kind(MigrationContext.configure(connection))
     for target, upgrade in sorted(STEPS.items()):
         if target > version:
             upgrade(operations)
@@ -35,13 +45,16 @@ def migrate(connection: Connection, version: int) -> None:
 def migrate_server(raw: object, url: str, begins: Iterable[str]) -> None:
     """Migrate on a connection of a server's driver.
 
-    PostgreSQL does it in one transaction; MariaDB and MySQL end one with every change of a table,
-    so that a failure leaves the steps before it done, and says which.
+    PostgreSQL does it in one transaction. MariaDB and MySQL end one with every change of a table:
+    there, a step that broke off is gone on with by the next call, and no store opens till then.
 
     Args:
         raw: It has no transaction open.
         url: The engine and its driver, in SQLAlchemy's words.
         begins: What begins a transaction.
+
+    Raises:
+        StorageError: The engine refused a step.
     """
     engine = create_engine(
         url,
@@ -57,11 +70,28 @@ def migrate_server(raw: object, url: str, begins: Iterable[str]) -> None:
         try:
             # Of several programs that migrate at once, the others wait here and then find it done.
             known = text("SELECT version FROM memory_schema WHERE id = 1 FOR UPDATE")
-            migrate(bound, bound.execute(known).scalar_one())
+            resuming = bound.dialect.name == "mysql"
+            migrate(bound, bound.execute(known).scalar_one(), resuming=resuming)
             bound.exec_driver_sql("COMMIT")
-        except BaseException:
-            bound.exec_driver_sql("ROLLBACK")
+        except BaseException as error:
+            with suppress(DBAPIError):  # the first error is the one that is told
+                bound.exec_driver_sql("ROLLBACK")
+            if isinstance(error, DBAPIError):
+                raise _refused(error, resuming=bound.dialect.name == "mysql") from error
             raise
+
+
+def _refused(error: DBAPIError, *, resuming: bool) -> StorageError:
+    reason = " ".join(str(error.orig).split())
+    return StorageError(
+        f"The database refused a step of the migration: {reason}",
+        suggestion=(
+            "Its rows are all there. Mend the cause and migrate again: it goes on where it broke"
+            " off. Or restore your backup."
+            if resuming
+            else "Nothing was changed. Mend the cause and migrate again."
+        ),
+    )
 
 
 def migrate_embedded(connection: sqlite3.Connection, prepare: Callable[[], int]) -> None:

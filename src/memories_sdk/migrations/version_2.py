@@ -5,6 +5,16 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic.operations import Operations
 
+from memories_sdk.migrations.columns import (
+    create_index,
+    create_table,
+    data,
+    key,
+    key_data,
+    number,
+    text,
+)
+
 
 def upgrade(op: Operations) -> None:
     """Lead the tables from version 1 to version 2."""
@@ -20,7 +30,7 @@ def upgrade(op: Operations) -> None:
 
 
 def _index_history(op: Operations) -> None:
-    op.add_column("memory_revisions", sa.Column("named", sa.Integer(), nullable=True))
+    op.add_column("memory_revisions", number("named", null=True))
     revisions = sa.table(
         "memory_revisions",
         *(sa.column(name) for name in ("action", "before", "named", "redacted")),
@@ -34,29 +44,32 @@ def _index_history(op: Operations) -> None:
         sa.and_(revisions.c.action == "update", sa.or_(renamed, forgotten)),
     )
     op.execute(sa.update(revisions).where(gave_a_name).values(named=1))
-    op.create_index(
+    create_index(
+        op,
         "ix_memory_revisions_named",
         "memory_revisions",
         ["scope_key", "type", "name", "seq"],
-        sqlite_where=sa.text("named = 1"),
+        where="named = 1",
     )
-    op.create_index(
+    create_index(
+        op,
         "ix_memory_revisions_endings",
         "memory_revisions",
         ["scope_key", "after", "seq"],
-        sqlite_where=sa.text("after IS NULL"),
+        where="after IS NULL",
     )
 
 
 def _keep_operations(op: Operations) -> None:
-    op.create_table(
+    create_table(
+        op,
         "memory_operations",
-        sa.Column("scope_key", sa.Text(), nullable=False),
-        sa.Column("caller", sa.Integer(), nullable=False),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("request", sa.LargeBinary(), nullable=False),
-        sa.Column("outcome", sa.Text(), nullable=False),
-        sa.Column("at", sa.Integer(), nullable=False),
+        key("scope_key"),
+        number("caller"),
+        key("key"),
+        data("request"),
+        text("outcome"),
+        number("at"),
         sa.PrimaryKeyConstraint("scope_key", "caller", "key", name="pk_memory_operations"),
     )
     # Without its old column, a program of the first release that is still running is refused
@@ -66,77 +79,76 @@ def _keep_operations(op: Operations) -> None:
 
 
 def _mark_the_untrusted(op: Operations) -> None:
-    column = sa.Column("untrusted", sa.Integer(), nullable=False, server_default=sa.text("0"))
-    op.add_column("memories", column)
+    op.add_column("memories", number("untrusted", default=0))
 
 
 def _keep_pictures_by_shelf(op: Operations) -> None:
     op.drop_table("attachments")  # no release before this one put anything there
-    op.create_table(
+    create_table(
+        op,
         "attachments",
-        sa.Column("scope_key", sa.Text(), nullable=False),
-        sa.Column("id", sa.LargeBinary(), nullable=False),
-        sa.Column("media_type", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("size", sa.Integer(), nullable=False),
-        sa.Column("sha256", sa.LargeBinary(), nullable=False),
-        sa.Column("content", sa.LargeBinary(), nullable=False),
-        sa.Column("created_at", sa.Integer(), nullable=False),
+        key("scope_key"),
+        key_data("id"),
+        text("media_type"),
+        text("name"),
+        number("size"),
+        data("sha256"),
+        data("content"),
+        number("created_at"),
         sa.PrimaryKeyConstraint("scope_key", "id", name="pk_attachments"),
     )
 
 
 def _keep_keys(op: Operations) -> None:
-    op.create_table(
+    create_table(
+        op,
         "memory_keys",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("salt", sa.LargeBinary(), nullable=False),
-        sa.Column("kept", sa.LargeBinary(), nullable=False),
+        number("id"),
+        data("salt"),
+        data("kept"),
         sa.PrimaryKeyConstraint("id", name="pk_memory_keys"),
     )
 
 
 def _keep_drafts(op: Operations) -> None:
-    op.create_table(
+    create_table(
+        op,
         "drafts",
-        sa.Column("caller_id", sa.Integer(), nullable=False),
-        sa.Column("scope_key", sa.Text(), nullable=False),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("memory_id", sa.LargeBinary(), nullable=True),
-        sa.Column("version", sa.Integer(), nullable=True),
-        sa.Column("fields", sa.Text(), nullable=False),
-        sa.Column("kept_at", sa.Integer(), nullable=False),
+        number("caller_id"),
+        key("scope_key"),
+        key("key"),
+        data("memory_id", null=True),
+        number("version", null=True),
+        text("fields"),
+        number("kept_at"),
         sa.PrimaryKeyConstraint("caller_id", "scope_key", "key", name="pk_drafts"),
         sa.ForeignKeyConstraint(
-            ["caller_id"],
-            ["principals.id"],
-            name="fk_drafts_caller_id",
-            ondelete="CASCADE",
+            ["caller_id"], ["principals.id"], name="fk_drafts_caller_id", ondelete="CASCADE"
         ),
     )
 
 
 def _queue_approvals(op: Operations) -> None:
     op.drop_table("approvals")  # version 1 made it and never wrote to it
-    op.create_table(
+    create_table(
+        op,
         "approvals",
-        sa.Column("id", sa.LargeBinary(), nullable=False),
-        sa.Column("principal_id", sa.Integer(), nullable=False),
-        sa.Column("agent_id", sa.Integer(), nullable=True),
-        sa.Column("scope_key", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), nullable=True),
-        *(
-            sa.Column(name, sa.Text(), nullable=name in {"source", "waiting"})
-            for name in (
-                *("tool", "arguments", "description", "preview", "actor", "source"),
-                *("call", "effect", "waiting", "state"),
-            )
-        ),
-        sa.Column("created_at", sa.Integer(), nullable=False),
-        sa.Column("expires_at", sa.Integer(), nullable=False),
-        sa.Column("decided_by", sa.Text(), nullable=True),
-        sa.Column("decided_at", sa.Integer(), nullable=True),
-        sa.Column("answer", sa.Text(), nullable=True),
+        key_data("id"),
+        number("principal_id"),
+        number("agent_id", null=True),
+        text("scope_key"),
+        number("version", null=True),
+        *(text(name) for name in ("tool", "arguments", "description", "preview", "actor")),
+        text("source", null=True),
+        key("call"),
+        text("effect"),
+        key("waiting", null=True),
+        key("state"),
+        number("created_at"),
+        number("expires_at"),
+        text("decided_by", null=True),
+        number("decided_at", null=True),
+        text("answer", null=True),
         sa.PrimaryKeyConstraint("id", name="pk_approvals"),
         sa.CheckConstraint(
             "state IN ('pending', 'granted', 'refused', 'stale', 'expired')",
@@ -148,18 +160,19 @@ def _queue_approvals(op: Operations) -> None:
         ),
         sa.ForeignKeyConstraint(["agent_id"], ["agents.id"], name="fk_approvals_agent_id"),
     )
-    op.create_index("ix_approvals_call", "approvals", ["call"])
-    op.create_index("ix_approvals_principal_id_state", "approvals", ["principal_id", "state"])
+    create_index(op, "ix_approvals_call", "approvals", ["call"])
+    create_index(op, "ix_approvals_principal_id_state", "approvals", ["principal_id", "state"])
 
 
 def _keep_vectors(op: Operations) -> None:
-    op.create_table(
+    create_table(
+        op,
         "memory_vectors",
-        sa.Column("row", sa.Integer(), nullable=False),
-        sa.Column("embedder", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("digest", sa.LargeBinary(), nullable=False),
-        sa.Column("vector", sa.LargeBinary(), nullable=False),
+        number("row"),
+        key("embedder"),
+        number("version"),
+        data("digest"),
+        data("vector"),
         sa.PrimaryKeyConstraint("row", "embedder", name="pk_memory_vectors"),
         sa.ForeignKeyConstraint(
             ["row"], ["memories.row"], name="fk_memory_vectors_row", ondelete="CASCADE"
@@ -168,18 +181,19 @@ def _keep_vectors(op: Operations) -> None:
 
 
 def _issue_tokens(op: Operations) -> None:
-    op.create_table(
+    create_table(
+        op,
         "tokens",
-        sa.Column("id", sa.LargeBinary(), nullable=False),
-        sa.Column("digest", sa.LargeBinary(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("principal_id", sa.Integer(), nullable=True),
-        sa.Column("access", sa.Text(), nullable=False),
-        sa.Column("label", sa.Text(), nullable=False),
-        sa.Column("session_of", sa.LargeBinary(), nullable=True),
-        sa.Column("created_at", sa.Integer(), nullable=False),
-        sa.Column("expires_at", sa.Integer(), nullable=True),
-        sa.Column("revoked_at", sa.Integer(), nullable=True),
+        key_data("id"),
+        data("digest"),
+        number("user_id"),
+        number("principal_id", null=True),
+        text("access"),
+        text("label"),
+        key_data("session_of", null=True),
+        number("created_at"),
+        number("expires_at", null=True),
+        number("revoked_at", null=True),
         sa.PrimaryKeyConstraint("id", name="pk_tokens"),
         *(
             sa.ForeignKeyConstraint(
