@@ -7,7 +7,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test check lint types bench reliability notebooks bare coverage bundles lock audit sbom fuzz fuzzrest clean
+.PHONY: help lab test check lint types bench reliability notebooks bare coverage bundles lock audit sbom fuzz fuzzrest mutants clean
 
 help: ## Print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -69,8 +69,12 @@ sbom: $(VENV)/.dev ## Write what a release is made of to dist/sbom.cdx.json
 fuzz: $(VENV)/.dev ## Throw random input at readers, ten minutes each: make fuzz ARGS="--seconds 60 render"
 	$(BIN)/python tests/fuzz.py $(ARGS)
 
+mutants: $(VENV)/.dev ## Change the pure rules and the tools, one at a time, and print what no test noticed
+	$(BIN)/mutmut run $(ARGS)
+	$(BIN)/mutmut results
+
 clean: ## Remove what the other targets leave behind, the environment excepted
-	rm -rf build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf build dist htmlcov mutants .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find src tests tools bench reliability -name __pycache__ -prune -exec rm -rf {} +
 
 # A stamp is newer than what it was made from, or its environment is brought up to date.

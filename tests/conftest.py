@@ -29,6 +29,7 @@ ENGINES = (*EMBEDDED, *(name for name, variable in SERVERS.items() if os.environ
 
 # A deadline would fail a good test on a busy machine.
 hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)
 hypothesis.settings.load_profile("untimed")
 
 

@@ -3,7 +3,7 @@
 Usage: fuzz.py [--seconds N] [TARGET ...]    (600 seconds for each of all targets when left out)
 
 A target fails by an exception that is none of ours, by a broken promise, or by taking more than a
-second of CPU for one input. Hypothesis makes the inputs and shows the smallest that fails.
+second of CPU for one input, thrice. Hypothesis makes the inputs and shows the smallest that fails.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from memories_sdk.importers import markdown_folder
 from memories_sdk.markdown import MAX_HTML, render_safe
 
 LONGEST = 1.0  # seconds of CPU for one input
+TRIES = 3  # a busy machine makes any input slow once
 ROUND = 200  # inputs between two looks at the clock
 
 MARKS = [
@@ -185,10 +186,13 @@ def timed(target: Callable[..., None]) -> Callable[[object], None]:
     """Return the target with its limit of time."""
 
     def run(value: object) -> None:
-        start = time.thread_time()
-        target(value)
-        took = time.thread_time() - start
-        assert took <= LONGEST, f"{took:.1f} s"
+        for _ in range(TRIES):
+            start = time.thread_time()
+            target(value)
+            took = time.thread_time() - start
+            if took <= LONGEST:
+                return
+        raise AssertionError(f"{took:.1f} s")
 
     return run
 

@@ -1,21 +1,22 @@
-"""An encrypted store: nothing of a text on the device, one key, and no way around it."""
+"""An encrypted store: nothing of a text in the database, one key, and no way around it."""
 
 from __future__ import annotations
 
 import secrets
-import sqlite3
 import sys
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import NullPool, create_engine, make_url
 
 from memories_sdk import InvalidInput, MemoryStore, MemoryTools, Scope
 from memories_sdk.encryption import Cipher
 from memories_sdk.errors import MissingExtra, StoreDamaged, WrongKey
 from memories_sdk.policy import APPROVAL
 from memories_sdk.search import searcher
+from memories_sdk.tables import metadata
 
 if TYPE_CHECKING:
     from conftest import MakeStore
@@ -27,7 +28,26 @@ OTHER = secrets.token_bytes(32)
 WORDS = ["heliotrope", "quillwort", "zugzwang", "farrago", "umbra47", "palimpsest"]
 """Words of bodies, summaries, past versions and unsaved texts; none is a name or a tag."""
 
-pytestmark = pytest.mark.parametrize("engine", ["sqlite-file"])
+pytestmark = pytest.mark.engines("sqlite-file", "postgresql", "mariadb")
+
+DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "mariadb": "mysql+pymysql"}
+
+Past = Callable[[str], list[tuple[object, ...]]]
+
+
+@pytest.fixture
+def past(where: Callable[[str], str]) -> Past:
+    """Run a statement past the store, as whoever has the database can, and return its rows."""
+    place = where("memories.db")
+    url = make_url(place if "://" in place else f"sqlite:///{place}")
+    engine = create_engine(url.set(drivername=DRIVERS[url.drivername]), poolclass=NullPool)
+
+    def run(statement: str) -> list[tuple[object, ...]]:
+        with engine.begin() as connection:
+            result = connection.exec_driver_sql(statement)
+            return [tuple(row) for row in result] if result.returns_rows else []
+
+    return run
 
 
 def shelf_of(store: MemoryStore) -> Scope:
@@ -53,19 +73,23 @@ def ask(store: MemoryStore) -> str:
     return tools.call("remember_memory", wish).code
 
 
-def bytes_of(folder: Path) -> bytes:
-    """Return everything that lies in a folder."""
-    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+def everything(past: Past, folder: Path) -> bytes:
+    """Return all that lies in a folder, and all rows of a server's tables."""
+    found = [path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()]
+    for table in metadata.sorted_tables:
+        for row in past(f"SELECT * FROM {table.name}"):  # noqa: S608 -- tables of ours
+            found += [it if isinstance(it, bytes) else str(it).encode() for it in row]
+    return b"\n".join(found)
 
 
-def found_in(folder: Path) -> list[str]:
-    """Return the words that stand in a folder's files as anybody could read them."""
-    everything = bytes_of(folder).lower()
-    return [word for word in WORDS if word.encode() in everything]
+def found_in(past: Past, folder: Path) -> list[str]:
+    """Return the words that stand anywhere as anybody could read them."""
+    read = everything(past, folder).lower()
+    return [word for word in WORDS if word.encode() in read]
 
 
 def test_every_verb_works_and_no_text_reaches_the_device(
-    make_store: MakeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_store: MakeStore, past: Past, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """File, log and backup hold no word of a body, a summary, the past or an unsaved text."""
     monkeypatch.setattr(searcher, "SMALL", 0)  # as large as shelves get: no index on disk even so
@@ -76,12 +100,12 @@ def test_every_verb_works_and_no_text_reaches_the_device(
     assert ask(store) == "approval_required"
     (waiting,) = store.approvals.list(acting_as=store.principals.user("alice"))
     assert WORDS[4] in waiting.preview
-    assert found_in(tmp_path) == []
+    assert found_in(past, tmp_path) == []
     assert shelf.redact(WORDS[3]) == 3
     shelf.prune(keep=2)
     assert store.verify() == []
     store.backup(tmp_path / "backup.db")
-    assert found_in(tmp_path) == []
+    assert found_in(past, tmp_path) == []
     with MemoryStore(tmp_path / "backup.db", key=KEY) as copy:
         assert shelf_of(copy).get("n", "plan").content == f"a {WORDS[2]} grows"
 
@@ -106,23 +130,27 @@ def read_back(store: MemoryStore, shelf: Scope) -> None:
     assert WORDS[2] in tools.call("global_memory", call).text
 
 
-def test_the_search_for_words_would_find_them(make_store: MakeStore, tmp_path: Path) -> None:
+def test_the_search_for_words_would_find_them(
+    make_store: MakeStore, past: Past, tmp_path: Path
+) -> None:
     """The judge above is no rubber stamp: without a key every word is there."""
     fill(shelf_of(make_store()))
-    assert found_in(tmp_path) == WORDS
+    assert found_in(past, tmp_path) == WORDS
 
 
 @pytest.mark.parametrize("key", [OTHER, None, bytes(32)], ids=["another", "none", "zeros"])
-def test_another_key_opens_nothing(make_store: MakeStore, tmp_path: Path, key: object) -> None:
+def test_another_key_opens_nothing(
+    make_store: MakeStore, past: Past, tmp_path: Path, key: object
+) -> None:
     """A wrong key is told as what it is, never as an empty store, and changes no byte."""
     store = make_store(key=KEY)
     fill(shelf_of(store))
     store.close()
-    before = bytes_of(tmp_path)
+    before = everything(past, tmp_path)
     with pytest.raises(WrongKey) as caught:
         make_store(key=key)
     assert caught.value.suggestion
-    assert bytes_of(tmp_path) == before
+    assert everything(past, tmp_path) == before
     assert shelf_of(make_store(key=KEY)).list().total == 2
 
 
@@ -148,7 +176,11 @@ def test_a_plain_store_with_memories_takes_no_key_by_itself(make_store: MakeStor
 
 @pytest.mark.parametrize("first", [None, OTHER], ids=["plain", "another key"])
 def test_a_store_is_sealed_anew_as_a_whole(
-    make_store: MakeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: object
+    make_store: MakeStore,
+    past: Past,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: object,
 ) -> None:
     """With a first or another key all texts, past and unsaved ones, are there and nothing else."""
     monkeypatch.setattr(searcher, "SMALL", 0)
@@ -161,7 +193,7 @@ def test_a_store_is_sealed_anew_as_a_whole(
     told = [(each.seq, each.before, each.name) for each in shelf.history()]
     assert store.verify() == []
     store.rekey(KEY)
-    assert found_in(tmp_path) == []
+    assert found_in(past, tmp_path) == []
     assert store.verify() == []
     assert [(each.seq, each.before, each.name) for each in shelf.history()] == told
     assert shelf.drafts()[0].content == f"{WORDS[4]} unsaved"
@@ -173,13 +205,34 @@ def test_a_store_is_sealed_anew_as_a_whole(
     assert shelf.get("asked", "fact").content == f"{WORDS[3]} {WORDS[4]}"
     shelf.save("new", "plan", WORDS[0])
     store.close()
-    assert found_in(tmp_path) == []
+    assert found_in(past, tmp_path) == []
     for wrong in (first, secrets.token_bytes(32)):
         with pytest.raises(WrongKey):
             make_store(key=wrong)
     again = make_store(key=KEY)
     assert again.verify() == []
     assert shelf_of(again).get("n", "plan").content == f"a {WORDS[2]} grows"
+
+
+def test_two_that_open_a_new_store_at_once_agree(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second finds the salt of the first, although there was none when it looked."""
+    second: list[MemoryStore] = []
+    new = Cipher.new
+
+    def slow(key: bytes, digest_key: bytes | None = None) -> Cipher:
+        monkeypatch.setattr(Cipher, "new", new)
+        second.append(make_store(key=KEY))
+        return new(key, digest_key)
+
+    monkeypatch.setattr(Cipher, "new", slow)
+    first = make_store(key=KEY)
+    shelf_of(first).save("n", "plan", "x")
+    shelf_of(second[0]).save("n", "plan", "y")
+    assert shelf_of(first).get("n", "plan").content == "y"
+    monkeypatch.undo()
+    assert shelf_of(make_store(key=KEY)).get("n", "plan").version == 2
 
 
 def test_a_store_that_is_open_elsewhere_notices_its_new_key(make_store: MakeStore) -> None:
@@ -195,14 +248,12 @@ def test_a_store_that_is_open_elsewhere_notices_its_new_key(make_store: MakeStor
 
 
 def test_a_damaged_store_is_not_sealed_as_if_it_were_whole(
-    make_store: MakeStore, tmp_path: Path
+    make_store: MakeStore, past: Past
 ) -> None:
     """A change behind the store's back stays to be seen."""
     store = make_store()
     shelf_of(store).save("n", "plan", "x")
-    with closing(sqlite3.connect(tmp_path / "memories.db")) as other:
-        other.execute("UPDATE memory_bodies SET content = 'y'")
-        other.commit()
+    past("UPDATE memory_bodies SET content = 'y'")
     with pytest.raises(StoreDamaged):
         store.rekey(KEY)
     assert store.verify()
@@ -227,7 +278,7 @@ SWAPS = {
 
 @pytest.mark.parametrize("kind", SWAPS)
 def test_no_sealed_text_can_stand_in_for_another(
-    make_store: MakeStore, tmp_path: Path, kind: str
+    make_store: MakeStore, past: Past, kind: str
 ) -> None:
     """A text is bound to its row: swapped, cut or put in, it does not open and is found."""
     store = make_store(key=KEY)
@@ -235,9 +286,7 @@ def test_no_sealed_text_can_stand_in_for_another(
     for name in "ab":
         shelf.create(name, "plan", f"{name} one")
         shelf.save(name, "plan", f"{name} two")
-    with closing(sqlite3.connect(tmp_path / "memories.db")) as other:
-        other.execute(SWAPS[kind])
-        other.commit()
+    past(SWAPS[kind])
     assert store.verify()
 
     def read() -> None:
@@ -249,14 +298,13 @@ def test_no_sealed_text_can_stand_in_for_another(
         read()
 
 
-def test_equal_texts_are_not_seen_to_be_equal(make_store: MakeStore, tmp_path: Path) -> None:
+def test_equal_texts_are_not_seen_to_be_equal(make_store: MakeStore, past: Past) -> None:
     """Each text has a nonce of its own, and no digest that could be looked up."""
     shelf = shelf_of(make_store(key=KEY))
     for name in ("a", "b", "c"):
         shelf.create(name, "plan", "yes")
-    with closing(sqlite3.connect(tmp_path / "memories.db")) as other:
-        stored = [row[0] for row in other.execute("SELECT content FROM memory_bodies")]
-        digests = {bytes(row[0]) for row in other.execute("SELECT sha256 FROM memory_bodies")}
+    stored = [row[0] for row in past("SELECT content FROM memory_bodies")]
+    digests = {bytes(row[0]) for row in past("SELECT sha256 FROM memory_bodies")}
     assert len(set(stored)) == 3
     import hashlib  # noqa: PLC0415 -- what an attacker would use
 

@@ -311,7 +311,7 @@ class Reader:
 
     def match(self, matching: Callable[..., object], text: str, *rest: object) -> object:
         """Seek the end of an address, which may be the next blank."""
-        self.read += len(text.split(maxsplit=1)[0])
+        self.read += len(re.match(r"[^ \t\r\n\0\v\f]*", text)[0])
         return matching(text, *rest)
 
 
@@ -320,6 +320,7 @@ class Reader:
     [
         *("]:", "a:", "http:", "http://_ ", "data:text/html,", "www.", "mailto:", "mailto:a ("),
         *("(http://a<", "~www.a<", "(www.a_", "*xmpp:a@b/", "_https://a.b|", "~xmpp:"),
+        *("http://a*<\xa0", "_www.a<\u2003", "http://a~<\x1c"),
     ],
 )
 def test_no_text_makes_the_search_for_addresses_long(

@@ -56,8 +56,10 @@ def unlock(database: Database, key: bytes | None) -> None:
     elif key is not None:
         cipher = Cipher.new(key)
         with database.write() as connection:
-            connection.execute(sql.SET_KEY, {"salt": cipher.salt, "kept": cipher.kept})
-        database.cipher = cipher
+            # Of two that open a new store at once, the first gives it its salt.
+            connection.execute(sql.FIRST_KEY, {"salt": cipher.salt, "kept": cipher.kept})
+            salt, kept = connection.execute(sql.KEY, {}).fetchone()
+        database.cipher = Cipher.of(key, bytes(salt), bytes(kept))
 
 
 def check_current(connection: Connection, cipher: Cipher) -> None:

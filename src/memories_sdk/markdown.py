@@ -268,8 +268,8 @@ _RULES: Final[Mapping[str, _Rule]] = {
 }
 
 
-_BARE: Final = re.compile(r"(?:https?(?=://)|mailto(?=:)|xmpp(?=:)|www(?=\.))\S*")
-"""What may be a bare address, to the next blank: so far the plugin reads to find its end."""
+_BARE: Final = re.compile(r"(?:https?(?=://)|mailto(?=:)|xmpp(?=:)|www(?=\.))[^ \t\r\n\0\v\f]*")
+"""What may be a bare address, to what the plugin takes for a blank: so far it reads."""
 
 _BEFORE_BARE: Final = frozenset(" \t\r\n*_~(")
 

@@ -23,10 +23,10 @@ from memories_sdk.tables import REQUEST_TEXTS
 from memories_sdk.wording import compiled
 
 KEY: Final = compiled(select(keys.c.salt, keys.c.kept).where(keys.c.id == ONE))
+_key = insert_or_leave(keys).values(id=ONE, salt=bindparam("salt"), kept=bindparam("kept"))
+FIRST_KEY: Final = compiled(_key.on_conflict_do_nothing())
 SET_KEY: Final = compiled(
-    insert_or_leave(keys)
-    .values(id=ONE, salt=bindparam("salt"), kept=bindparam("kept"))
-    .on_conflict_do_update(
+    _key.on_conflict_do_update(
         index_elements=["id"], set_={"salt": bindparam("salt"), "kept": bindparam("kept")}
     )
 )
