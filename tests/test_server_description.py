@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator, FormatChecker
 from starlette.testclient import TestClient
 
 from memories_sdk import MemoryStore, Principal
@@ -52,6 +53,40 @@ def test_every_route_and_refusal_has_an_example(described: Json) -> None:
             for kind, content in answer.get("content", {}).items():
                 shown = "example" in content or content.get("examples")
                 assert shown or kind.startswith("image/"), f"{name} {status}"
+
+
+def shown(operation: Json) -> list[tuple[str, Json, object]]:
+    """Return each example of an operation with what it shows and its schema."""
+    found = [
+        (parameter["name"], parameter["schema"], parameter["example"])
+        for parameter in operation.get("parameters", ())
+    ]
+    contents = dict(operation.get("requestBody", {}).get("content", {}))
+    for answer in operation["responses"].values():
+        found += [
+            (name, header["schema"], header["example"])
+            for name, header in answer.get("headers", {}).items()
+        ]
+        for kind, media in answer.get("content", {}).items():
+            contents[f"{kind} {answer['description']}"] = media
+    for what, media in contents.items():
+        examples = [each["value"] for each in media.get("examples", {}).values()]
+        examples += [media["example"]] if "example" in media else []
+        found += [(what, media["schema"], each) for each in examples]
+    return found
+
+
+def test_each_example_is_what_its_schema_says(described: Json) -> None:
+    """Who copies one is not refused for it, and what is sent back looks as it is shown."""
+    count = 0
+    for name, operation in operations(described):
+        for what, schema, example in shown(operation):
+            whole = schema | {"components": described["components"]}
+            checker = Draft202012Validator(whole, format_checker=FormatChecker())
+            wrong = [error.message for error in checker.iter_errors(example)]
+            assert not wrong, (name, what, wrong)
+            count += 1
+    assert count > 1_000
 
 
 def test_operations_have_names_of_their_own(described: Json) -> None:

@@ -10,8 +10,9 @@ import socket
 import subprocess
 import sys
 import threading
-import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,45 +101,39 @@ def do(
     assert answer.status_code < 500
 
 
-@pytest.fixture
-def free_port() -> int:
-    """A port that nothing listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def serving(place: Path, port: int) -> subprocess.Popen[bytes]:
-    """Start `memories serve`, and wait until it is ready."""
-    command = [sys.executable, "-m", "memories_sdk", "serve", "--store", str(place)]
-    process = subprocess.Popen(
-        [*command, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+@contextmanager
+def serving(place: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `memories serve` at a port of its own choice; give it and its address."""
+    command = [sys.executable, "-m", "memories_sdk", "serve", "--store", str(place), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        found = (re.search(r"http://[0-9.]+:[0-9]+", line) for line in process.stderr)
+        base = next((match[0] for match in found if match), None)
+        # A log that nobody reads would hold the server up once the pipe is full.
+        drain = threading.Thread(target=deque, args=(process.stderr, 0))
+        drain.start()
         try:
-            httpx.get(f"http://127.0.0.1:{port}/health/ready").raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(0.05)
-        else:
-            return process
-    process.kill()
-    pytest.fail("the server did not become ready")
+            assert base is not None, "the server did not start"
+            yield process, base
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(timeout=60)
+            drain.join()
 
 
 class Writers:
     """Clients that write until the server goes away, and remember what it answered for."""
 
-    def __init__(self, base: str, headers: dict[str, str]) -> None:
-        self._base = base
+    def __init__(self, headers: dict[str, str]) -> None:
         self._headers = headers
         self._enough = threading.Semaphore(0)
         self.acknowledged: list[str] = []
         self.refused: set[int] = set()
 
-    def run(self, meanwhile: Callable[[], object]) -> None:
+    def run(self, base: str, meanwhile: Callable[[], object]) -> None:
         """Write from four threads; after twenty answers do MEANWHILE, and wait for the end."""
-        threads = [threading.Thread(target=self._write, args=(each,)) for each in range(4)]
+        threads = [threading.Thread(target=self._write, args=(base, each)) for each in range(4)]
         for thread in threads:
             thread.start()
         for _ in range(20):
@@ -147,8 +142,8 @@ class Writers:
         for thread in threads:
             thread.join()
 
-    def _write(self, worker: int) -> None:
-        with httpx.Client(base_url=self._base, headers=self._headers, timeout=30) as http:
+    def _write(self, base: str, worker: int) -> None:
+        with httpx.Client(base_url=base, headers=self._headers, timeout=30) as http:
             for number in range(10_000):
                 name = f"n-{worker}-{number}"
                 try:
@@ -164,26 +159,18 @@ class Writers:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
-def test_every_acknowledged_write_survives_a_restart(
-    tmp_path: Path, free_port: int, sign: signal.Signals
-) -> None:
+def test_every_acknowledged_write_survives_a_restart(tmp_path: Path, sign: signal.Signals) -> None:
     """Told to stop it finishes what is under way; killed, it loses nothing it answered for."""
     place = tmp_path / "memories.db"
     with MemoryStore(place) as store:
         headers = program(store, store.principals.user("alice"))
-    base = f"http://127.0.0.1:{free_port}"
-    writers = Writers(base, headers)
+    writers = Writers(headers)
     for _ in range(2):
-        process = serving(place, free_port)
-        writers.run(partial(process.send_signal, sign))
-        process.wait(timeout=60)
-    process = serving(place, free_port)
-    try:
+        with serving(place) as (process, base):
+            writers.run(base, partial(process.send_signal, sign))
+    with serving(place) as (_, base):
         found = httpx.get(base + PATH, headers=headers, params={"fields": "name"}, timeout=60)
         names = {each["name"] for each in found.json()["data"]["memories"]}
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
     assert set(writers.acknowledged) <= names
     # What was sent again under a name that was stored already is refused, and nothing else is.
     assert writers.refused <= {409}

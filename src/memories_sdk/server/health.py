@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.responses import JSONResponse
 
 from memories_sdk.errors import MemoriesError
+from memories_sdk.server.authentication import NOBODY
 from memories_sdk.store import MemoryStore
 
 
@@ -19,7 +20,7 @@ def add(app: FastAPI, store: MemoryStore) -> None:
     def ready() -> JSONResponse:
         """Say whether the store answers."""
         try:
-            store.principals.everyone()
+            store.principals.roles(NOBODY.user)  # the smallest of questions
         except MemoriesError:
             return JSONResponse({"status": "unavailable"}, 503)
         return JSONResponse({"status": "ok"})
