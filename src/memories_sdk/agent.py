@@ -73,13 +73,7 @@ def run(
     Raises:
         InvalidInput: The template allows no continuation, and a history was given.
     """
-    if history and not template.allow_continuation:
-        raise InvalidInput(
-            "This template allows no continuation.", field="history", suggestion="Start anew."
-        )
-    said = "\n\n".join([template.system_prompt, *_known(tools, prompt)])
-    messages: list[Message] = [{"role": "system", "content": said}, *history]
-    messages.append({"role": "user", "content": prompt})
+    messages = _opening(tools, template, prompt, history)
     schemas = tools.schemas(names, form="openai")
     waiting: list[Approval] = []
     text = ""
@@ -87,8 +81,7 @@ def run(
         answer = dict(model(list(messages), schemas))
         messages.append({"role": "assistant", **answer})
         text = str(answer.get("content") or "")
-        calls = answer.get("tool_calls") or []
-        if not calls:
+        if not (calls := answer.get("tool_calls")):
             return Run(text, tuple(messages), step, finished=True, waiting=tuple(waiting))
         for call in calls:
             result = _carried_out(tools, call, prompt, wait)
@@ -97,6 +90,19 @@ def run(
             told = {"role": "tool", "tool_call_id": call.get("id"), "content": str(result)}
             messages.append(told)
     return Run(text, tuple(messages), template.max_steps, finished=False, waiting=tuple(waiting))
+
+
+def _opening(
+    tools: MemoryTools, template: Template, prompt: str, history: Sequence[Message]
+) -> list[Message]:
+    """Return what the model is told first."""
+    if history and not template.allow_continuation:
+        raise InvalidInput(
+            "This template allows no continuation.", field="history", suggestion="Start anew."
+        )
+    said = "\n\n".join([template.system_prompt, *_known(tools, prompt)])
+    asked = {"role": "user", "content": prompt}
+    return [{"role": "system", "content": said}, *history, asked]
 
 
 def _carried_out(

@@ -74,12 +74,13 @@ def turns_while_locked(store: MemoryStore) -> Callable[[Callable[[], Awaitable[o
 
 
 @pytest.fixture
-def run_example() -> Callable[[str], str]:
-    """Run an example in a process of its own and return what it prints."""
+def run_example(tmp_path: Path) -> Callable[[str], str]:
+    """Run an example in a process of its own, in an empty folder, and return what it prints."""
 
     def run(name: str) -> str:
         done = subprocess.run(
             [sys.executable, "-W", "error", EXAMPLES / f"{name}.py"],
+            cwd=tmp_path,
             capture_output=True,
             text=True,
             check=False,
