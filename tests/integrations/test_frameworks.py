@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from importlib.metadata import metadata
 
 import pytest
 from agents import Agent, Runner, set_tracing_disabled
@@ -26,7 +28,7 @@ from pydantic_ai.messages import ModelResponse as PydanticResponse
 from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
 
-from memories_sdk import MemoryStore, MemoryTools, Principal, Scope, ToolResult
+from memories_sdk import MemoryStore, MemoryTools, Principal, Scope, ToolResult, integrations
 from memories_sdk.errors import MissingExtra
 from memories_sdk.integrations.langchain import langchain_tools
 from memories_sdk.integrations.openai_agents import function_tools
@@ -204,6 +206,14 @@ def test_a_missing_extra_names_the_line_that_installs_it(
         f"memories_sdk.integrations.{door} needs packages that are not installed."
         f' Install them with: pip install "memories-sdk[{extra}]"'
     )
+
+
+def test_every_door_names_its_extra() -> None:
+    """A new door fails here until it has its row above, and an extra that installs it."""
+    names = {it.name for it in pkgutil.iter_modules(integrations.__path__)}
+    assert names == DOORS.keys()
+    extras = metadata("memories-sdk").get_all("Provides-Extra")
+    assert {extra for _, extra in DOORS.values()} <= set(extras)
 
 
 def test_the_package_loads_no_framework() -> None:
