@@ -89,6 +89,22 @@ def test_each_example_is_what_its_schema_says(described: Json) -> None:
     assert count > 1_000
 
 
+def test_either_answer_of_a_route_is_described(
+    described: Json, store: MemoryStore, alice: Principal
+) -> None:
+    """One fact that is forgotten and all that are cleared are told in different shapes."""
+    path = "/openwp/v1/memory"
+    answer = described["paths"][path]["delete"]["responses"]["200"]
+    schema = answer["content"]["application/json"]["schema"] | {
+        "components": described["components"]
+    }
+    with TestClient(create_app(store, authenticate=lambda _: alice)) as http:
+        for params in ({"type": "preference", "key": "tone"}, {}):
+            sent = http.delete(path, params=params)
+            assert sent.status_code == 200
+            Draft202012Validator(schema).validate(sent.json())
+
+
 def test_operations_have_names_of_their_own(described: Json) -> None:
     """A program that is generated from it has one function for each."""
     names = [operation["operationId"] for _, operation in operations(described)]

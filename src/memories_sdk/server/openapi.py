@@ -67,7 +67,13 @@ def operation(route: Route) -> Json:
 
 def responses(route: Route) -> Json:
     """Return the answers of a route by status, each with an example."""
-    success = {"schema": schema(route.example), "example": route.example}
+    success: Json = {"schema": schema(route.example), "example": route.example}
+    if route.otherwise is not None:
+        shapes = {"one": route.example, "other": route.otherwise}
+        success = {
+            "schema": {"anyOf": [schema(each) for each in shapes.values()]},
+            "examples": {name: {"value": each} for name, each in shapes.items()},
+        }
     if route.raw and route.method in SAFE:
         picture = {"type": "string", "contentMediaType": "image/*"}
         kinds = ("image/png", "image/jpeg", "image/gif", "image/webp")

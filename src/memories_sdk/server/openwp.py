@@ -140,6 +140,7 @@ class Facts:
                 writes=True,
                 query=("type_of_fact", "key"),
                 example={"success": True, "cleared": True, "deleted_count": 2},
+                otherwise=say.FACT_GONE,
                 refuses=("CONFLICT",),
             ),
         )

@@ -63,7 +63,9 @@ def _route(name: str, operation: Json) -> Iterator[str]:
         yield f"- body: {', '.join(f'`{name}`' for name in body['schema']['properties'])}, as in"
         yield f"  `{_compact(body['example'])}`"
     codes = []
-    for answer in operation["responses"].values():
+    for status, answer in operation["responses"].items():
+        if status < "400":
+            continue
         examples = answer.get("content", {}).get("application/json", {}).get("examples", {})
         codes += [code for code in examples if code not in _COMMON]
     if codes:

@@ -61,6 +61,7 @@ class Route:
         query: Parameters that it takes, by the names of `description`.
         body: Schema of the body, or None for none.
         example: A success, as it is sent.
+        otherwise: Another one of another shape, or None.
         refuses: Codes of refusals beyond those that every route has.
         open: Whether anybody may call it.
         raw: Whether bytes are sent instead of JSON: in the body of a write, else in the answer.
@@ -76,6 +77,7 @@ class Route:
     query: tuple[str, ...] = ()
     body: Mapping[str, Any] | None = None
     example: object = None
+    otherwise: object = None
     refuses: tuple[str, ...] = ()
     open: bool = False
     raw: bool = False
