@@ -49,6 +49,14 @@ _PLACE: Final = """
 SELECT row, position, version FROM memories
 WHERE id = ? AND scope_key = ? AND (expires_at IS NULL OR expires_at > ?)
 """
+_PREVIOUS: Final = """
+SELECT id FROM memories WHERE scope_key = ? AND (expires_at IS NULL OR expires_at > ?)
+  AND (position, name, id) < (?, ?, ?) ORDER BY position DESC, name DESC, id DESC LIMIT 1
+"""
+_NEXT: Final = """
+SELECT id FROM memories WHERE scope_key = ? AND (expires_at IS NULL OR expires_at > ?)
+  AND (position, name, id) > (?, ?, ?) ORDER BY position, name, id LIMIT 1
+"""
 _OWNER: Final = "SELECT principal_id FROM agents WHERE id = ?"
 _LAST: Final = "SELECT max(position) FROM memories WHERE scope_key = ?"
 _HISTORY: Final = (
@@ -72,8 +80,8 @@ _REORDER: Final = (
 )
 _REVISION: Final = (
     "INSERT INTO memory_revisions (action, memory_id, scope_key, actor, at, version, type, name,"
-    " before, before_content, after, seal)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, zeroblob(32), zeroblob(32))"
+    " before, before_content, named, after, seal)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, zeroblob(32), zeroblob(32))"
 )
 _LAST_SEAL: Final = (
     "SELECT seal FROM memory_revisions WHERE scope_key = ? ORDER BY seq DESC LIMIT 1"
@@ -221,7 +229,9 @@ class Raw:
             execute(_REORDER, (json.dumps([rows[each] for each in ids]),))
             before = json.dumps({"order": [each.hex() for each in rows]})
             execute(_LAST_SEAL, (key,)).fetchone()
-            execute(_REVISION, ("reorder", None, key, ACTOR, now, 0, None, None, before, None))
+            execute(
+                _REVISION, ("reorder", None, key, ACTOR, now, 0, None, None, before, *[None] * 2)
+            )
             execute("COMMIT")
             return rows
 
@@ -235,8 +245,12 @@ class Raw:
             now = _now()
             execute("BEGIN IMMEDIATE")
             old = execute(_GET, (key, document.type, document.name, now)).fetchone()
+            place = (key, now, old[10], old[5], old[0])
+            sides = [execute(side, place).fetchone() for side in (_PREVIOUS, _NEXT)]
             execute("DELETE FROM memories WHERE row = ?", (old[_ROW],))
-            before = json.dumps(_fields(old), ensure_ascii=False)
+            beside = [None if side is None else side[0].hex() for side in sides]
+            fields = _fields(old) | {"previous": beside[0], "next": beside[1]}
+            before = json.dumps(fields, ensure_ascii=False)
             self._record("delete", document, now, old[_VERSION] + 1, before, old[_CONTENT])
             execute("COMMIT")
             return old
@@ -274,7 +288,9 @@ class Raw:
         content: str | None,
     ) -> None:
         key, type_, name = document.shelf.key, document.type, document.name
-        values = (action, document.id, key, ACTOR, now, version, type_, name, before, content)
+        named = 1 if action == "create" else None  # it stands in an index
+        facts = (action, document.id, key, ACTOR, now, version, type_, name)
+        values = (*facts, before, content, named)
         self._connection.execute(_LAST_SEAL, (key,)).fetchone()
         self._connection.execute(_REVISION, values)
 

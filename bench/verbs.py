@@ -25,7 +25,8 @@ _SAME: Final = (
     FROM memories JOIN memory_bodies USING (row)
     """,
     """
-    SELECT scope_key, action, actor, version, type, name, before, before_content
+    SELECT scope_key, action, actor, version, type, name,
+      json_remove(before, '$.previous', '$.next'), before_content
     FROM memory_revisions
     """,
 )

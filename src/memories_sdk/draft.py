@@ -107,6 +107,27 @@ class Draft:
         """Return the memory with the draft's fields, one version on."""
         content = memory.content if isinstance(self.content, Unset) else self.content
         summary, derived = self._summary(memory, content)
+        return self._put_on(memory, summary, derived, memory.version + 1, now)
+
+    def begun(self, blank: Memory) -> Memory:
+        """Return the new memory that `blank` becomes, at version 1.
+
+        A blank summary is kept as an empty text and stops the derivation, as Spora has it.
+        """
+        summary, derived = self.derived, True
+        if not isinstance(self.summary, Unset | Derived):
+            summary, derived = self.summary, False
+        return self._put_on(blank, summary, derived, 1, blank.updated_at)
+
+    def _put_on(
+        self,
+        memory: Memory,
+        summary: str | None,
+        derived: bool,  # noqa: FBT001
+        version: int,
+        now: datetime,
+    ) -> Memory:
+        content = memory.content if isinstance(self.content, Unset) else self.content
         return replace(
             memory,
             name=memory.name if isinstance(self.name, Unset) else self.name,
@@ -120,20 +141,9 @@ class Draft:
             pinned=memory.pinned if isinstance(self.pinned, Unset) else self.pinned,
             expires_at=memory.expires_at if isinstance(self.expires_at, Unset) else self.expires_at,
             untrusted=memory.untrusted if isinstance(self.untrusted, Unset) else self.untrusted,
-            version=memory.version + 1,
+            version=version,
             updated_at=now,
         )
-
-    def begun(self, blank: Memory) -> Memory:
-        """Return the new memory that `blank` becomes, at version 1.
-
-        A blank summary is kept as an empty text and stops the derivation, as Spora has it.
-        """
-        memory = self.applied(blank, blank.updated_at)
-        summary, derived = self.derived, True
-        if not isinstance(self.summary, Unset | Derived):
-            summary, derived = self.summary, False
-        return replace(memory, summary=summary, summary_derived=derived, version=1)
 
     def _summary(self, memory: Memory, content: str) -> tuple[str | None, bool]:
         if isinstance(self.summary, Unset):

@@ -159,7 +159,11 @@ def _without_marks(line: str) -> str | None:
         words += between[-1], mark[mark.lastindex or 0]
         end = mark.end()
     between.append(line[end:])
-    return None if _UNCERTAIN.search(" ".join(between)) else "".join([*words, between[-1]])
+    rest = " ".join(between)
+    # The quick search first: it spares the careful one where all marks are read.
+    if _SPECIAL.search(rest) and _UNCERTAIN.search(rest):
+        return None
+    return "".join([*words, between[-1]])
 
 
 _BLOCK_END: Final = re.compile(r"\n[ \t]*(?=[\r\n#>|*+-]|[0-9]{1,9}[.)])")

@@ -102,7 +102,7 @@ class Scope(Desk):
         expected = checked_version(expected_version)
         self._admit(type, draft.texts() | {"name": name})
         with self._writing() as shelf:
-            if (stored := shelf.find(name, type)) is not None:
+            if (stored := shelf.claim(name, type)) is not None:
                 expect(shelf, stored, expected, _written(content))
                 changed = shelf.change(stored, draft.applied(stored.memory, shelf.now))
                 return Saved(changed, created=False)
@@ -146,6 +146,7 @@ class Scope(Desk):
         )
         self._admit(type, draft.texts() | {"name": name})
         with self._writing(taken=f"A memory [{name}] (type={type}) is there already.") as shelf:
+            shelf.bury(name, type)
             return self._add(shelf, name, type, draft)
 
     @writes
@@ -446,7 +447,6 @@ class Scope(Desk):
                 field="content",
                 suggestion="Pass an empty text if it shall be empty.",
             )
-        shelf.bury(name, type)
         blank = shelf.new(self._setting.new_id(), name, type)
         return shelf.add(draft.begun(blank))
 

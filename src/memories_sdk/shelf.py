@@ -36,7 +36,7 @@ from memories_sdk.rows import (
 from memories_sdk.statements import desk
 from memories_sdk.statements import memories as sql
 from memories_sdk.statements.people import AGENTS_OF
-from memories_sdk.statements.revisions import WRITES
+from memories_sdk.statements.revisions import BEGINNING, WRITES
 
 Place = tuple[int, str, bytes]
 """Where a page ends: order, name and id of its last row."""
@@ -93,6 +93,12 @@ class Shelf(Drawer):
         row = self._connection.execute(sql.ENABLED, self._key).fetchone()
         return row is None or row[0] == 1
 
+    def begin(self) -> bool:
+        """Read what a write needs first; return whether memory is switched on here."""
+        enabled, seal = self._connection.execute(BEGINNING, self._key).fetchone()
+        self._seal = b"" if seal is None else bytes(seal)
+        return enabled is None or enabled == 1
+
     def switch(self, *, on: bool) -> None:
         """Switch memory on or off."""
         self._connection.execute(sql.SWITCH, self._key | {"enabled": int(on)})
@@ -100,6 +106,14 @@ class Shelf(Drawer):
     def find(self, name: str, type: str) -> Stored | None:
         """Return the memory of that name and type."""
         return self._one(sql.GET, type=type, name=name)
+
+    def claim(self, name: str, type: str) -> Stored | None:
+        """Return the memory of that name and type; an expired one is deleted, and is none."""
+        stored = self._one(sql.GET_AT_ALL, type=type, name=name)
+        if stored is not None and (end := stored.memory.expires_at) is not None and end <= self.now:
+            self.remove(stored, "expire")
+            return None
+        return stored
 
     def find_id(self, id: UUID) -> Stored | None:
         """Return the memory with that id."""

@@ -155,7 +155,7 @@ class Change(Visit):
 
     def _entered(self, connection: Connection) -> Shelf:
         shelf = self._shelf(connection)
-        if not shelf.enabled:
+        if not shelf.begin():
             raise MemoryOff
         if self._plugins.listening:
             shelf.recorded = []

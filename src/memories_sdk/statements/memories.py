@@ -33,6 +33,7 @@ WHOLE = select(*HEAD_COLUMNS, bodies.c.content, memories.c.row).join(
 )
 
 GET: Final = compiled(WHOLE.where(_shelf, _named, _alive))
+GET_AT_ALL: Final = compiled(WHOLE.where(_shelf, _named))
 GET_BY_ID: Final = compiled(WHOLE.where(_shelf, memories.c.id == bindparam("id"), _alive))
 GET_EXPIRED: Final = compiled(
     WHOLE.where(_shelf, _named, memories.c.expires_at <= bindparam("now"))

@@ -9,7 +9,16 @@ from sqlalchemy import bindparam, exists, func, insert, literal_column, null, or
 
 from memories_sdk.history import ENDINGS
 from memories_sdk.statements.memories import HEAD_COLUMNS
-from memories_sdk.statements.terms import COUNTED, ONE, ZERO, bodies, memories, revisions, word
+from memories_sdk.statements.terms import (
+    COUNTED,
+    ONE,
+    ZERO,
+    bodies,
+    memories,
+    revisions,
+    shelves,
+    word,
+)
 from memories_sdk.wording import compiled
 
 FACTS: Final = (
@@ -29,13 +38,17 @@ REVISION_COLUMNS: Final = tuple(revisions.c[name] for name in (*FACTS, *IMAGE, "
 INSERT_REVISION: Final = compiled(
     insert(revisions).values({c.name: bindparam(c.name) for c in revisions.c if c.name != "seq"})
 )
-LAST_SEAL: Final = compiled(
+_last_seal = (
     select(revisions.c.seal)
     .where(revisions.c.scope_key == bindparam("scope_key"))
     .order_by(revisions.c.seq.desc())
     .limit(ONE)
     .offset(ZERO)
 )
+LAST_SEAL: Final = compiled(_last_seal)
+_enabled = select(shelves.c.enabled).where(shelves.c.scope_key == bindparam("scope_key"))
+BEGINNING: Final = compiled(select(_enabled.scalar_subquery(), _last_seal.scalar_subquery()))
+"""What each write reads first, at the price of one statement."""
 _last = revisions.alias("last")
 STATES: Final = compiled(
     select(
