@@ -36,6 +36,7 @@ def test_a_promoted_replica_has_all_that_was_acknowledged() -> None:
     if not list(Path("/usr/lib/postgresql").glob("*/bin/pg_basebackup")):
         pytest.skip("no failover: install the package postgresql")
     line = told("failover.py")
+    assert "reading halves saw 0 of 1 saves" in line
     assert re.search(r"missing of the acknowledged: 0$", line)
 
 

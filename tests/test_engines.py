@@ -21,7 +21,9 @@ from memories_sdk.errors import (
     SchemaMismatch,
     StorageError,
     StoreBusy,
+    StoreClosed,
     StoreInterrupted,
+    StoreReadOnly,
     StoreUnavailable,
 )
 
@@ -546,6 +548,56 @@ def test_a_small_pool_serves_many_threads(where, make_store):
             patch.setattr(store._database, "timeout", 0.1)
             with store._database.read(), store._database.read(), pytest.raises(StoreBusy):
                 shelf.list()
+
+
+@on_servers
+def test_a_reading_half_reads_from_the_replica(where, make_store):
+    """What `read_only()` returns goes there and writes nothing, no index either."""
+    from memories_sdk.search import searcher  # noqa: PLC0415
+
+    follower = make_store("other.db")
+    mine = follower.scope(acting_as=follower.principals.user("alice"))
+    mine.save("n", "plan", "as the replica has it")
+    with (
+        MemoryStore(where("memories.db"), replica=where("other.db")) as store,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(searcher, "SMALL", 0)
+        shelf = store.scope(acting_as=store.principals.user("alice"))
+        shelf.save("n", "plan", "as it is")
+        reader = shelf.read_only()
+        assert shelf.get("n", "plan").content == "as it is"
+        assert reader.get("n", "plan").content == "as the replica has it"
+        assert [hit.memory.name for hit in reader.search("replica")] == ["n"]
+        with pytest.raises(StoreReadOnly):
+            reader._setting.database.write()
+        with plain(where("other.db")) as connection:
+            assert connection.execute(text("SELECT count(*) FROM search_shelves")).scalar() == 0
+    with pytest.raises(StoreClosed):
+        reader.get("n", "plan")
+
+
+@on_servers
+def test_a_replica_without_tables_is_left_without(where):
+    """One that has not caught up yet is told so; making tables there would end its following."""
+    with bare(where("other.db")) as connection:
+        with pytest.raises(StoreUnavailable, match="no tables"):
+            MemoryStore(where("memories.db"), replica=where("other.db"))
+        assert inspect(connection).get_table_names() == []
+
+
+@pytest.mark.parametrize(
+    ("location", "replica"),
+    [
+        (":memory:", "postgresql://h/x"),
+        ("postgresql://h/x", "mariadb://h/x"),
+        ("mariadb://h/x", "f"),
+    ],
+)
+def test_a_replica_is_a_server_of_the_same_kind(location: str, replica: str) -> None:
+    """A file has none, and none follows a server of another kind; nothing is opened for it."""
+    with pytest.raises(InvalidInput, match="replica"):
+        MemoryStore(location, replica=replica)
 
 
 SEARCHES = ("gauge", "gauge reads litres 21", "litres roses", "tulip", "名前", "reads 49")

@@ -115,6 +115,10 @@ class Database(ABC):
             StoreBusy: Another writer held the lock for the whole wait.
         """
 
+    def to_read(self) -> Database:
+        """Return where those read who never write: here, or on a replica."""
+        return self
+
     @abstractmethod
     def copy(self, target: Path) -> None:
         """Copy all of it, at one moment, to a new file, readable by its owner alone."""

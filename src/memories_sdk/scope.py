@@ -41,9 +41,12 @@ class Scope(Desk):
     """
 
     def read_only(self) -> ScopeReader:
-        """Return the reading half alone, for code that must not write."""
+        """Return the reading half alone, for code that must not write.
+
+        Where the store has a `replica`, it reads there: what was just written may not be there yet.
+        """
         return ScopeReader(
-            self._setting,
+            replace(self._setting, database=self._setting.database.to_read()),
             caller=self.caller,
             principal=self.principal,
             agent=self.agent,

@@ -74,6 +74,8 @@ class MemoryStore:
         embedder: A model for meaning, so that search and recall also find what says the same in
             other words, such as `memories_sdk.semantic.MiniLM()`; see `Embedder`. Needs numpy.
         meaning: Share of the meaning in a score, 0 to 1; the rest is that of the words.
+        replica: The URL of a server that follows the one of `location`. What `read_only()` returns
+            reads from there; everything else goes to `location`, and finds its own writes.
 
     Raises:
         StoreUnavailable: The place cannot be opened, or its engine is not supported.
@@ -110,6 +112,7 @@ class MemoryStore:
         ids: Callable[[], UUID] | None = None,
         embedder: Embedder | None = None,
         meaning: float = MEANING,
+        replica: str | None = None,
     ) -> None:
         if token is not None:
             raise InvalidInput(
@@ -139,7 +142,9 @@ class MemoryStore:
         self.plugins = Plugins()
         types = _distinct(self.plugins.vocabularies(vocabularies))
         insight = None if embedder is None else Insight.of(embedder, meaning)
-        self._database = opened(located(location), timeout=timeout, durability=durability)
+        self._database = opened(
+            located(location), timeout=timeout, durability=durability, replica=replica
+        )
         try:
             unlock(self._database, key)
         except BaseException:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from processes import Load, free_port, kill, own, run, until
+
+from memories_sdk import MemoryStore
 
 WRITERS = 8
 
@@ -66,6 +69,8 @@ def main(folder: Path) -> int:
     url = f"postgresql://memories@{hosts}/postgres?target_session_attrs=read-write"
     load = Load([url], WRITERS)
     try:
+        replica = f"postgresql://memories@127.0.0.1:{ports[1]}/postgres"
+        behind = read_behind(url, replica, lambda verb: ask(1, f"SELECT pg_wal_replay_{verb}()"))
         with load.running():
             load.wait_for(300)
             before = len(load.acknowledged)
@@ -80,6 +85,7 @@ def main(folder: Path) -> int:
             f"{before} saves, primary killed, replica promoted in {promoted:.1f} s,"
             f" {len(load.acknowledged) - before} further saves; callers met {load.errors};"
             f" {len(load.unknown)} without an answer;"
+            f" reading halves saw {behind} of 1 saves that the replica had not replayed;"
             f" missing of the acknowledged: {len(missing)}"
         )
         return len(missing)
@@ -87,6 +93,24 @@ def main(folder: Path) -> int:
         for pid in folder.glob("*/data/postmaster.pid"):
             kill(int(pid.read_text().split()[0]))
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_behind(url: str, replica: str, replay: Callable[[str], object]) -> int:
+    """Return how many saves a reading half sees that its replica has not replayed: none."""
+    with MemoryStore(url) as primary:
+        primary.scope(acting_as=primary.principals.user("reader")).save("early", "plan", "x")
+    until(lambda: MemoryStore(url, replica=replica).close() is None, lambda: "no tables came")
+    with MemoryStore(url, replica=replica) as store:
+        shelf = store.scope(acting_as=store.principals.user("reader"))
+        reader = shelf.read_only()
+        until(lambda: reader.get("early", "plan"), lambda: "the first save does not come")
+        replay("pause")
+        shelf.save("late", "plan", "x")
+        assert shelf.get("late", "plan").content == "x"
+        seen = [head.name for head in reader.list()].count("late")
+        replay("resume")
+        until(lambda: reader.get("late", "plan"), lambda: "the second save does not come")
+    return seen
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from memories_sdk.engines.server import (
     Kind,
     ServerConnection,
     ServerDatabase,
+    Use,
 )
 from memories_sdk.engines.shape import shaped
 from memories_sdk.errors import MissingExtra, StoreUnavailable
@@ -81,7 +82,7 @@ class MysqlDatabase(ServerDatabase):
     shape = shaped("mysql", collation="utf8mb4_nopad_bin")
     migration_url: ClassVar[str] = "mysql+pymysql://"
 
-    def __init__(self, address: Address, *, timeout: float, migrating: bool = False) -> None:
+    def __init__(self, address: Address, *, timeout: float, use: Use = "write") -> None:
         parts = urlsplit(address.url)
         user, _, hosts = parts.netloc.rpartition("@")
         name, _, password = user.partition(":")
@@ -89,7 +90,7 @@ class MysqlDatabase(ServerDatabase):
         self._hosts = [_host(each) for each in hosts.split(",")]
         self._name = unquote(parts.path.removeprefix("/"))
         self._options = address.options
-        super().__init__(address.shown, timeout=timeout, pool=address.pool, migrating=migrating)
+        super().__init__(address.shown, timeout=timeout, pool=address.pool, use=use)
 
     def connect(self) -> DriverConnection:
         """Return a new connection, to the first host that answers."""

@@ -17,6 +17,7 @@ from memories_sdk.engines.server import (
     Kind,
     ServerConnection,
     ServerDatabase,
+    Use,
 )
 from memories_sdk.engines.shape import shaped
 from memories_sdk.errors import MissingExtra
@@ -78,9 +79,9 @@ FROM mine
     wall_setting: ClassVar[str] = "SELECT set_config('memories.shelves', %(shelves)s, true)"
     shape = shaped("postgresql")
 
-    def __init__(self, address: Address, *, timeout: float, migrating: bool = False) -> None:
+    def __init__(self, address: Address, *, timeout: float, use: Use = "write") -> None:
         self._address = address
-        super().__init__(address.shown, timeout=timeout, pool=address.pool, migrating=migrating)
+        super().__init__(address.shown, timeout=timeout, pool=address.pool, use=use)
         with self.read() as connection:
             self.walled = row_security.stands(connection)
         self._listener = Listener(self.connect, self.errors)
@@ -103,8 +104,8 @@ FROM mine
             return {key for (key,) in connection.run(_WRITTEN, {"shelves": list(shelves)})}
 
     def tell(self, shelf: str | None, event: Event) -> bool:
-        """Have an event set whenever a shelf, or any, changes."""
-        return self._listener.tell(shelf, event)
+        """Have an event set whenever a shelf, or any, changes; a replica tells nobody."""
+        return self._use != "read" and self._listener.tell(shelf, event)
 
     def connect(self) -> psycopg.Connection[Any]:
         """Return a new connection."""

@@ -42,6 +42,7 @@ from memories_sdk.tables import SCHEMA_VERSION, metadata
 from memories_sdk.wording import Wording, compiled
 
 Kind = Literal["read", "snapshot", "write"]
+Use = Literal["read", "write", "migrate"]
 Failure = Literal["taken", "rolled back", "lost", "busy", "full", "read only", "away", "other"]
 
 NOTHING: Final[dict[str, object]] = {}
@@ -148,8 +149,14 @@ class ServerDatabase(Database):
         timeout: Longest wait for another writer, for a connection, and for a server that is
             being restarted, in seconds.
         pool: Most connections at a time.
-        migrating: Whether to lead older tables to this release's, rather than refuse them.
+        use: To "migrate" leads older tables to this release's, where to "write" refuses them; to
+            "read" makes and writes nothing, as on a replica.
+
+    Attributes:
+        replica: Where those read who never write, if that is not here.
     """
+
+    replica: ServerDatabase | None = None
 
     dialect: ClassVar[Dialect]
     wording: ClassVar[Wording]
@@ -166,9 +173,7 @@ class ServerDatabase(Database):
 
     shape: MetaData
 
-    def __init__(
-        self, location: str, *, timeout: float, pool: int, migrating: bool = False
-    ) -> None:
+    def __init__(self, location: str, *, timeout: float, pool: int, use: Use = "write") -> None:
         self.location = location
         self.timeout = timeout
         self._idle: deque[ServerConnection] = deque()
@@ -176,7 +181,7 @@ class ServerDatabase(Database):
         self._pool = pool
         self._process = os.getpid()
         self._closed = False
-        self._migrating = migrating
+        self._use = use
         self._known = False
         self.walled = False
         try:
@@ -223,8 +228,17 @@ class ServerDatabase(Database):
         patience: float | None = None,
     ) -> ServerTransaction:
         """Lend a connection inside a write transaction."""
+        if self._use == "read":
+            raise self.translated(StorageError("It is a replica."), "read only")
         turn = STORE if shelf is None else shelf
         return ServerTransaction(self, "write", turn, taken, patience)
+
+    def to_read(self) -> ServerDatabase:
+        """Return the replica, where there is one; its texts are opened with the same key."""
+        if self.replica is None:
+            return self
+        self.replica.cipher = self.cipher
+        return self.replica
 
     def copy(self, target: Path) -> None:
         """Copy all of it, at one moment, to a new file of the embedded engine."""
@@ -252,6 +266,8 @@ class ServerDatabase(Database):
     def close(self) -> None:
         """Close all connections; those lent out at the moment close when they come back."""
         self._closed = True
+        if self.replica is not None:
+            self.replica.close()
         while self._idle:
             _close(self._idle.pop())
 
@@ -338,11 +354,16 @@ class ServerDatabase(Database):
     def _prepare(self) -> None:
         with self.read() as connection:
             known = self._version(connection)
+        if known is None and self._use == "read":
+            raise StoreUnavailable(
+                f"{self.location} has no tables of a store yet.",
+                suggestion="Wait until the replica has caught up with the server it follows.",
+            )
         if known is None:
             with self.read() as connection:
                 self.create(connection)
                 known = self._version(connection)
-        if known != SCHEMA_VERSION and not self._migrating:
+        if known != SCHEMA_VERSION and self._use != "migrate":
             raise SchemaMismatch(
                 f"{self.location} has schema {known}; this release needs schema {SCHEMA_VERSION}.",
                 suggestion="Back it up, then migrate it: memories migrate.",
