@@ -47,8 +47,9 @@ from memories_sdk.memory import (
     Page,
     head_of,
 )
+from memories_sdk.policy import APPROVAL
 from memories_sdk.principals import Agent, denied, may_control, may_see, scope_key, spora_key
-from memories_sdk.tools import ApprovalPolicy
+from memories_sdk.tools import FACT_TOOLS, ApprovalPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,7 +194,7 @@ REFUSED: list[tuple[Callable[[], object], type[MemoriesError], str | None, str, 
         AS_TEXT,
     ),
     (
-        lambda: normal_content("x" * 1_999 + "\0"),
+        lambda: normal_content("x" * 1_999 + "\0\0"),
         InvalidInput,
         "content",
         "content holds a NUL character, which not every engine can store.",
@@ -726,3 +727,24 @@ def test_a_fact_that_needs_a_wish_carries_what_was_said(
     assert tools.needs_approval("remember_memory", "not json")
     assert not tools.needs_approval("list_memory", {})
     assert tools.call("remember_memory", fact, prompt=7).code == "openwp_memory_explicit_required"
+
+
+def test_a_fact_is_written_on_a_wish_alone(store: MemoryStore, alice: Principal) -> None:
+    """Without a wish it is refused, a list needs none, and a policy may have a person asked."""
+    tools = MemoryTools(store, acting_as=alice)
+    fact = {"type": "fact", "key": "k", "value": "ab"}
+    refused = tools.call("remember_memory", fact, prompt="What is the weather?")
+    assert refused.ok is False
+    assert (refused.code, bool(refused.text)) == ("openwp_memory_explicit_required", True)
+    assert refused.text == FACT_TOOLS["remember_memory"].refusal
+    assert tools.call("list_memory").text == "Memory listed."
+    asking = MemoryTools(store, acting_as=alice, policy=APPROVAL)
+    waiting = asking.call("remember_memory", fact, operation="one")
+    assert (waiting.ok, waiting.code) == (False, "approval_required")
+    assert waiting.approval.id is not None
+    assert asking.needs_approval("remember_memory", fact)
+    assert not asking.needs_approval("list_memory", {})
+    for _ in range(2):
+        granted = asking.call("remember_memory", fact, operation="one", approved=True)
+        assert granted.ok is True
+    assert len(asking.shelf("list_memory").history()) == 1

@@ -18,6 +18,7 @@ from memories_sdk.editor_drafts import EditorDraft, checked_fields, checked_key
 from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.fields import checked_type, checked_version, normal_label
 from memories_sdk.once import writes
+from memories_sdk.pages import MAX_PAGE
 from memories_sdk.visit import persistent
 
 MOST_DRAFTS = 100
@@ -68,7 +69,7 @@ class Desk(Archive):
         raise NotFound("Attachment not found.", suggestion="attachments() lists them.")
 
     def attachments(self, *, unused: bool = False) -> tuple[AttachmentHead, ...]:
-        """Return the pictures of this shelf without their bytes, oldest first.
+        """Return the first 500 pictures of this shelf without their bytes, oldest first.
 
         Args:
             unused: Only those that no body, no past version and no draft names.
@@ -76,7 +77,7 @@ class Desk(Archive):
         with self._reading() as shelf:
             heads = shelf.attachments()
             used = shelf.referred_to() if unused else set()
-        return tuple(head for head in heads if head.id not in used)
+        return tuple(head for head in heads if head.id not in used)[:MAX_PAGE]
 
     @writes
     def detach(self, id: UUID | str) -> None:
