@@ -47,7 +47,7 @@ MAX_PLAIN: Final = 150_000
 
 MAX_URL: Final = 4096
 
-MAX_BRACKETS: Final = 12_000
+MAX_BRACKETS: Final = 6_000
 """Opening brackets that are parsed: each may begin a link, whose end is sought."""
 
 MAX_CLOSING: Final = 10_000
