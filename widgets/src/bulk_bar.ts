@@ -23,8 +23,7 @@ export class BulkBar {
       { className: "msdk-bulk", role: "toolbar", hidden: true, aria: { label: "Selected memories" } },
       this.#count,
       h("button", { className: "msdk-icon-button", aria: { label: "Deselect" }, on: { click: clear } }, icon("close")),
-      this.#kinds,
-      this.#shelves,
+      ...[this.#kinds, this.#shelves].map((select) => h("span", { className: "msdk-pick-box" }, select, icon("down"))),
       tool("pin", "Pin", () => void this.#do("pin", { pinned: true }, "pinned")),
       remove,
     );

@@ -132,9 +132,9 @@ function resemble(el: Element, next: Element): void {
   refill(el, [...next.childNodes]);
 }
 
-/** A small button with a picture and a word. */
+/** A small button with a picture and a word; in a narrow output only the picture shows. */
 export function tool(picture: IconName, name: string, run: () => void): HTMLButtonElement {
-  return h("button", { className: "msdk-toggle", on: { click: run } }, icon(picture), name);
+  return h("button", { className: "msdk-toggle", title: name, on: { click: run } }, icon(picture), h("span", { className: "msdk-word" }, name));
 }
 
 /** A tool that stays pressed. */
