@@ -219,6 +219,19 @@ class Book:
             raise AssertionError(error.first.inner_text())
         return cell.locator(".jp-OutputArea").first
 
+    def start(self, index: int) -> None:
+        """Run one cell, and wait until the kernel is busy with it."""
+        self.page.evaluate(
+            """(index) => {
+              jupyterapp.shell.currentWidget.content.activeCellIndex = index;
+              void jupyterapp.commands.execute("notebook:run-cell");
+            }""",
+            index,
+        )
+        self.page.wait_for_function(
+            "jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'busy'"
+        )
+
     def says(self, index: int) -> str:
         """Run one cell and return the text it printed."""
         return self.run(index).inner_text().strip()

@@ -615,8 +615,27 @@ def test_ten_thousand_memories_are_listed_once(store, alice, monkeypatch) -> Non
     reads = []
     listed = type(shelf).list
     monkeypatch.setattr(type(shelf), "list", lambda *a, **k: reads.append(1) or listed(*a, **k))
-    assert page.names(0, 1) == ["m00000"]
+    assert page.names(500, 1) == ["m00500"]
     assert reads == []
+    page.widget.close()
+
+
+def test_the_top_of_a_large_shelf_costs_as_much_as_a_small_one(store, alice, monkeypatch) -> None:
+    """The first window is one page of the store, however many memories come after it."""
+    shelf = store.scope(acting_as=alice)
+    for index in range(30):
+        shelf.save(f"m{index:05d}", "plan" if index % 3 else "context", "text")
+    page = Page(widgets.MemoryList(store, acting_as=alice))
+    reads = []
+    listed = type(shelf).list
+    monkeypatch.setattr(type(shelf), "list", lambda *a, **k: reads.append(k) or listed(*a, **k))
+    top = page.ask("rows", offset=0, limit=5)
+    assert ([row["name"] for row in top["rows"]][-1], top["total"]) == ("m00004", 30)
+    page.widget.filter = "context"
+    top = page.ask("rows", offset=0, limit=5)
+    assert ([row["name"] for row in top["rows"]][-1], top["total"]) == ("m00012", 10)
+    assert (top["length"], top["all"]) == (10, 30)
+    assert [each["limit"] for each in reads] == [5, 5]
     page.widget.close()
 
 

@@ -384,6 +384,7 @@ export class MemoryList {
   #lift(): void {
     const row = this.#rows.at(this.#active);
     if (!row) return;
+    this.#last = undefined; // Escape puts it back to where it is picked up
     this.#held = true;
     this.#carried = { id: row.id, from: this.#active, to: this.#active };
     this.#draw();

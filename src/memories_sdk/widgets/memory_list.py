@@ -70,11 +70,12 @@ class MemoryList(Placed):
     @verb("rows")
     def _rows(self, *, offset: int, limit: int) -> dict[str, object]:
         """Return the lines [offset, offset + limit) of the list: rows, and headings of groups."""
+        start, size = max(0, offset), max(0, min(limit, MAX_WINDOW))
+        if start == 0 and not self.grouped and not self.query.strip():
+            return self._top(size)
         known = self._all()
         found, passages = self._matching(known)
         lines = self._lines(found)
-        start = max(0, offset)
-        window = lines[start : start + max(0, min(limit, MAX_WINDOW))]
         groups = [
             {"type": line.type, "start": index, "count": line.count}
             for index, line in enumerate(lines if self.grouped else ())
@@ -82,12 +83,26 @@ class MemoryList(Placed):
         ]
         return {
             "offset": start,
-            "rows": [_line(each, passages) for each in window],
+            "rows": [_line(each, passages) for each in lines[start : start + size]],
             "length": len(lines),
             "total": len(found),
             "all": len(known.heads),
             "groups": groups,
             "ranked": bool(self.query.strip()),
+        }
+
+    def _top(self, size: int) -> dict[str, object]:
+        """Return the first rows in their own order: of a large shelf no more is read for them."""
+        scope = self.scope
+        page = scope.list(type=self.filter, limit=max(1, size))
+        return {
+            "offset": 0,
+            "rows": [_line(head, {}) for head in page[:size]],
+            "length": page.total,
+            "total": page.total,
+            "all": page.total if self.filter is None else sum(scope.counts().values()),
+            "groups": [],
+            "ranked": False,
         }
 
     @verb("ids")
