@@ -40,7 +40,7 @@ async function clear(desk: Desk, drawer: Drawer, type: string | null): Promise<v
   const ids = await desk.attempt<string[]>("clear", { type });
   if (!ids) return;
   drawer.close();
-  desk.tell("data", { ids, more: true });
+  desk.tell("data", { ids, more: true, gone: true });
   desk.notify({ kind: "done", text: `${count(ids.length)} deleted.`, actions: [{ text: "Undo", run: () => void bringBack(desk, ids) }] });
 }
 

@@ -3,7 +3,7 @@ import { h, icon } from "./dom.ts";
 import { type Kernel, Refusal } from "./kernel.ts";
 import type { Changes, Item, Outcome, Traits } from "./wire.ts";
 
-/** What parts of a widget tell each other. `data`: memories changed, by anybody. */
+/** What parts of a widget tell each other. `data`: memories changed, by anybody; `gone` ones were taken away by this view. */
 interface Events {
   place: undefined;
   filter: undefined;
@@ -11,7 +11,7 @@ interface Events {
   query: undefined;
   selected: string | null;
   dirty: boolean;
-  data: { ids: string[]; more: boolean };
+  data: { ids: string[]; more: boolean; gone?: boolean };
   refused: Refusal;
   waiting: number;
 }
@@ -127,7 +127,7 @@ export class Desk {
     const outcome = await this.attempt<Outcome>(verb, { items: named, ...args });
     if (!outcome) return undefined;
     if (outcome.refused.length) this.notify({ kind: "error", text: [...new Set(outcome.refused)].join(" ") });
-    this.tell("data", { ids: outcome.done, more: false });
+    this.tell("data", { ids: outcome.done, more: false, gone: verb === "remove" || verb === "shelve" });
     return outcome;
   }
 
@@ -169,7 +169,7 @@ export class Desk {
     return this.#guard ? this.#guard() : true;
   }
 
-  /** Looks for changes of others from now on, as long as somebody can see this view. */
+  /** Looks for changes of others from now on, as long as somebody can see this view. What is read later misses none. */
   watch(): void {
     let seen = true;
     let asking = false;
@@ -196,6 +196,7 @@ export class Desk {
         last = Date.now();
       }
     };
+    void look();
     const timer = setInterval(() => void look(), LOOK);
     this.signal.addEventListener("abort", () => {
       clearInterval(timer);
@@ -222,11 +223,6 @@ export class Desk {
     }
   }
 
-  /** Forgets how far the news was read: the shelf is another one now. */
-  forget(): void {
-    this.#seq = null;
-  }
-
   #followTraits(): void {
     const follow = (trait: keyof Traits, then: () => void) => {
       this.model.on(`change:${trait}`, then);
@@ -238,7 +234,8 @@ export class Desk {
       coming = true;
       queueMicrotask(() => {
         coming = false;
-        this.forget();
+        this.#seq = null;
+        void this.look(); // first: what is read for the new shelf then misses no change of it
         this.tell("place");
       });
     };

@@ -243,6 +243,13 @@ export class MarkdownEditor {
     this.#desk.notify({ kind: "info", text: `“${doc.name}” was deleted elsewhere. What you typed is still here: Save makes it anew.` });
   }
 
+  /** The open memory went with others, by this view: who took them away tells of it, and offers the way back. */
+  #takenAway(): void {
+    if (this.dirty) return this.#anew();
+    this.#close();
+    void this.#desk.attempt("select", { id: null });
+  }
+
   /** Another shelf is open now, perhaps by somebody else's choice: nothing that was typed goes with the old one. */
   #moved(): void {
     this.#drawer.close();
@@ -375,7 +382,10 @@ export class MarkdownEditor {
     window.addEventListener("beforeunload", warn, { signal: this.#desk.signal });
     this.#desk.on("selected", (id) => void this.#selected(id));
     this.#desk.on("place", () => this.#moved());
-    this.#desk.on("data", ({ ids, more }) => void this.#news(ids, more));
+    this.#desk.on("data", ({ ids, more, gone }) => {
+      if (gone && this.#doc && ids.includes(this.#doc.id)) this.#takenAway();
+      else void this.#news(ids, more);
+    });
   }
 
   async #selected(id: string | null): Promise<void> {

@@ -61,11 +61,10 @@ export class MemoryPanel {
     );
     desk.on("place", () => void this.#places());
     desk.on("refused", () => void this.#places());
+    desk.watch();
     void this.#places();
     void filter.load();
     void list.refresh().then(() => desk.tell("selected", desk.trait("selected")));
-    void desk.look();
-    desk.watch();
   }
 
   async #places(): Promise<void> {

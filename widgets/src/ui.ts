@@ -37,22 +37,22 @@ const PARTS: Record<string, (desk: Desk) => HTMLElement> = {
   },
   TypeFilter: (desk) => {
     const filter = new TypeFilter(desk);
-    void filter.load();
     desk.watch();
+    void filter.load();
     return card("msdk-tools", filter.el, filter.groupButton);
   },
   MemoryList: (desk) => {
     const list = new MemoryList(desk);
-    void list.refresh();
     desk.watch();
+    void list.refresh();
     return card("msdk-alone", h("div", { className: "msdk-tools" }, searchBox(desk)), list.el);
   },
   MarkdownEditor: (desk) => {
     const editor: MarkdownEditor = new MarkdownEditor(desk, new Drawer(() => editor.fit()));
     desk.guardWith(() => editor.mayLeave());
     void desk.attempt<Types>("types").then((types) => types && editor.offer(types.types));
-    void editor.open(desk.trait("selected"));
     desk.watch();
+    void editor.open(desk.trait("selected"));
     const create = h("button", { className: "msdk-button msdk-new", on: { click: () => void editor.create() } }, "New memory");
     return card("msdk-alone", h("div", { className: "msdk-tools" }, create), editor.el);
   },

@@ -275,6 +275,19 @@ describe("the filter, the search and the place", () => {
     expect(at(".msdk-list .msdk-empty").textContent).toContain("Nothing matches");
   });
 
+  it("misses no change that comes while another shelf is being opened", async () => {
+    const model = new FakeModel(2);
+    await open(model);
+    model.set("principal_id", 2);
+    await Promise.resolve(); // the page has asked, and nothing has been answered
+    model.elsewhere("id-0", { name: "changed meanwhile" });
+    await settled(5);
+    model.elsewhere("id-1", { name: "changed after" });
+    model.emit("change:revision");
+    await settled(10);
+    expect(shown()).toEqual(["changed meanwhile", "changed after"]);
+  });
+
   it("goes to the first agent, then opens the list of agents", async () => {
     await open(new FakeModel(1));
     const radios = (): string[] => all("[aria-label=Scope] [role=radio]").map((one) => `${one.textContent} ${one.getAttribute("aria-checked")}`);
@@ -676,6 +689,7 @@ describe("the past", () => {
     await open(model);
     button("Plans 2").click();
     await settled(5);
+    await choose(0); // what is open goes with the others, and says nothing of its own
     await fromMenu("Clear all…");
     expect(at(".msdk-drawer").textContent).toContain("2 memories of type plan");
     expect(button("Clear all").disabled).toBe(true);
@@ -683,6 +697,7 @@ describe("the past", () => {
     button("Clear all").click();
     await settled(5);
     expect(model.docs.length).toBe(6);
+    expect(at<HTMLFormElement>("form").hidden).toBe(true);
     button("Undo").click();
     await settled(5);
     expect(model.docs.length).toBe(8);
