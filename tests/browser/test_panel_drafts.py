@@ -182,13 +182,22 @@ def test_a_kernel_that_raises_says_so_and_the_text_stays(book, cells) -> None:
     page.get_by_text("Saved now").wait_for()
 
 
+HANG = """
+import time
+from pathlib import Path
+with panel._turn, other._turn:
+    while not Path("{go}").exists():
+        time.sleep(0.1)
+"""
+
+
 def test_a_kernel_that_hangs_shows_as_silent_and_saves_once_it_is_free(book, cells) -> None:
     """Half a minute in a cell: typing goes on, the panels say that nobody answers, all is kept."""
     # JupyterLab lets widgets answer beside a running cell; holding the panels' turns stops that.
     notebook = book(
         *cells,
         "other = widgets.MemoryPanel(store, acting_as=alice)\nother",
-        "import time\nwith panel._turn, other._turn:\n    time.sleep(32)",
+        HANG.format(go="hung_enough"),
         "print(*(head.name for head in shelf.list()))",
     )
     page = notebook.page
@@ -205,7 +214,9 @@ def test_a_kernel_that_hangs_shows_as_silent_and_saves_once_it_is_free(book, cel
         page.keyboard.press("Control+s")
     for panel in (one, other):
         panel.get_by_role("alert").get_by_text("Not connected").wait_for(timeout=40_000)
+        panel.get_by_text("Unsaved changes").wait_for(timeout=60_000)  # both have given up
     assert one.get_by_role("textbox", name="Body").inner_text() == "text of one and more"
+    (notebook.server.folder / "hung_enough").touch()
     one.get_by_text("Saved now").wait_for(timeout=40_000)
     one.get_by_role("alert").wait_for(state="detached")
     # The first try came through after the page had given up; a second one is the same write.

@@ -11,7 +11,7 @@ interface Events {
   query: undefined;
   selected: string | null;
   dirty: boolean;
-  data: { ids: string[]; more: boolean; gone?: boolean };
+  data: { ids: string[]; more: boolean; gone?: boolean; versions?: Record<string, number> };
   refused: Refusal;
   waiting: number;
 }
@@ -127,7 +127,8 @@ export class Desk {
     const outcome = await this.attempt<Outcome>(verb, { items: named, ...args });
     if (!outcome) return undefined;
     if (outcome.refused.length) this.notify({ kind: "error", text: [...new Set(outcome.refused)].join(" ") });
-    this.tell("data", { ids: outcome.done, more: false, gone: verb === "remove" || verb === "shelve" });
+    const gone = verb === "remove" || verb === "shelve";
+    this.tell("data", { ids: outcome.done, more: false, gone, versions: outcome.versions ?? {} });
     return outcome;
   }
 

@@ -73,7 +73,10 @@ export class MemoryList {
     desk.on("filter", () => this.#reset());
     desk.on("grouped", () => this.#reset());
     desk.on("query", () => this.#reset());
-    desk.on("data", () => void this.refresh());
+    desk.on("data", ({ versions }) => {
+      if (versions) this.#catchUp(versions);
+      void this.refresh();
+    });
     desk.on("refused", (why) => this.#refuse(why));
     desk.on("selected", (id) => this.#follow(id));
   }
@@ -222,6 +225,15 @@ export class MemoryList {
   #mark(items: Iterable<Item>): void {
     this.#marked = new Map([...items].map(({ id, version }) => [id, version]));
     this.#showMarks();
+  }
+
+  /** What this view has just changed may be changed again before the list is read anew. */
+  #catchUp(versions: Record<string, number>): void {
+    for (const [id, version] of Object.entries(versions)) {
+      const row = this.#rows.at(this.#rows.indexOf(id));
+      if (row) row.version = version;
+    }
+    this.#refreshMarks();
   }
 
   /** The marks of rows that are on the page follow their versions. */

@@ -59,6 +59,8 @@ export interface Item {
 export interface Outcome {
   done: string[];
   refused: string[];
+  /** Of each that is still there, the version that the change led to. */
+  versions?: Record<string, number>;
 }
 
 /** A shelf that memories can be moved to. */

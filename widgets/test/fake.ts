@@ -164,15 +164,17 @@ export class FakeModel {
   #each(items: Item[], change: (doc: Doc) => void): object {
     const refused: string[] = [];
     const done: string[] = [];
+    const versions: Record<string, number> = {};
     for (const { id, version } of items) {
       const doc = this.#find(id);
       if (doc.version === version) {
         change(doc);
         doc.version += 1;
         done.push(id);
+        versions[id] = doc.version;
       } else refused.push(`The memory changed: you saw version ${version}.`);
     }
-    return { done, refused };
+    return { done, refused, versions };
   }
 
   #expect(doc: Doc, version: number): void {

@@ -170,6 +170,21 @@ describe("several at once", () => {
     expect(shown()).toEqual([]);
   });
 
+  it("changes the same ones again before the list is read anew", async () => {
+    const model = new FakeModel(4);
+    await open(model);
+    press(list(), "ArrowDown", { shiftKey: true });
+    await settled(5);
+    const send = model.send.bind(model);
+    vi.spyOn(model, "send").mockImplementation((message, ...rest) => (message.verb === "rows" ? undefined : send(message, ...rest)));
+    for (let i = 0; i < 2; i += 1) {
+      button("Pin").click();
+      await settled(5);
+    }
+    expect(all(".msdk-notice-error")).toEqual([]);
+    expect(model.docs.map(({ version }) => version)).toEqual([3, 3, 1, 1]);
+  });
+
   it("deletes all, and brings them back", async () => {
     const model = new FakeModel(4);
     await open(model);

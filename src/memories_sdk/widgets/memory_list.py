@@ -10,7 +10,7 @@ import traitlets
 from uuid6 import UUID
 
 from memories_sdk.errors import InvalidInput, MemoriesError
-from memories_sdk.memory import MemoryHead
+from memories_sdk.memory import Memory, MemoryHead
 from memories_sdk.scope import Scope
 from memories_sdk.search.hits import Hit
 from memories_sdk.widgets._bridge import verb
@@ -242,18 +242,21 @@ class MemoryList(Placed):
         scope = self.scope
         done: list[str] = []
         refused: list[str] = []
+        versions: dict[str, int] = {}
         for item in items:
             id, version = item.get("id"), item.get("version")
             if not isinstance(id, str) or not isinstance(version, int):
                 raise InvalidInput("items must hold id and version.", field="items")
             try:
-                change(scope, id, version)
+                now = change(scope, id, version)
             except MemoriesError as refusal:
                 refused.append(refusal.message)
             else:
                 done.append(id)
+                if isinstance(now, Memory):
+                    versions[id] = now.version
         self._touched()
-        return {"done": done, "refused": refused}
+        return {"done": done, "refused": refused, "versions": versions}
 
     def _all(self) -> _Heads:
         scope = self.scope
