@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import sqlite3
@@ -72,7 +73,10 @@ def _round(path: Path, random: Random, writers: int, newest: dict[str, int], res
                     tell(f"ack {done[0]} {done[1]}")
 
     children = [forked(live) for _ in range(writers)]
-    time.sleep(0.02 + random.random() * 0.08)
+    # Once both write: on a busy machine the kill would else meet programs that only start.
+    for _, pipe in children:
+        select.select([pipe], [], [], 30)
+    time.sleep(random.random() * 0.08)
     for child, _ in children:
         os.kill(child, signal.SIGKILL)
     for child, pipe in children:

@@ -68,6 +68,39 @@ def test_what_changed_behind_the_stores_back_is_found(lived_in, statement, damag
     assert {finding.damage for finding in lived_in.verify()} == {damage}
 
 
+def swapped(store, first, second):
+    """Let two revisions change places."""
+    for old, new in ((first, -1), (second, first), (-1, second)):
+        statement = f"UPDATE memory_revisions SET seq = {new} WHERE seq = {old}"  # noqa: S608
+        tamper(store, statement)
+
+
+def test_revisions_that_changed_places_are_found(lived_in):
+    """Each is sealed to the one before it, so their order cannot be changed."""
+    swapped(lived_in, 2, 3)
+    assert {finding.damage for finding in lived_in.verify()} == {"seal"}
+
+
+def test_a_history_without_its_end_is_told_by_a_head_that_was_noted(lived_in):
+    """Who cuts off the last changes and what they led to leaves a whole, older file.
+
+    `verify` alone cannot tell; the seal of then, kept elsewhere, can.
+    """
+    shelf = lived_in.scope(acting_as=lived_in.principals.user("alice"))
+    before = lived_in.heads()
+    shelf.create("last", "plan", "x")
+    noted = lived_in.heads()
+    assert lived_in.verify(heads=before) == lived_in.verify(heads=noted) == []
+    tamper(lived_in, "DELETE FROM memories WHERE name = 'last'")
+    tamper(lived_in, "DELETE FROM memory_bodies WHERE row NOT IN (SELECT row FROM memories)")
+    tamper(
+        lived_in, "DELETE FROM memory_revisions WHERE seq = (SELECT max(seq) FROM memory_revisions)"
+    )
+    assert lived_in.verify() == []
+    (found,) = lived_in.verify(heads=noted)
+    assert (found.damage, found.shelf) == ("seal", shelf.key)
+
+
 def test_a_row_without_its_owner_is_found(lived_in):
     """A row that refers to a principal that is gone is a finding."""
     tamper(lived_in, "DELETE FROM principals")

@@ -86,6 +86,7 @@ NEAR_ALONE: dict[str, Callable[[Any, Any], object]] = {
     "changes": lambda far, alice: far.changes(acting_as=alice),
     "watch": lambda far, alice: far.watch(acting_as=alice),
     "verify": lambda far, _: far.verify(),
+    "heads": lambda far, _: far.heads(),
     "doctor": lambda far, _: far.doctor(repair=True),
     "rekey": lambda far, _: far.rekey(b"0" * 32),
     "enable_rls": lambda far, _: far.enable_rls(),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 
 from uuid6 import UUID
 
@@ -26,6 +27,7 @@ from memories_sdk.rows import (
 from memories_sdk.statements import revisions as sql
 from memories_sdk.statements.desk import PICTURES
 
+NOTHING_NOTED: Final[Mapping[str, str]] = MappingProxyType({})
 Damage = Literal["engine", "reference", "body", "state", "seal", "attachment"]
 
 
@@ -54,18 +56,26 @@ class Finding:
         return f"{self.damage}: {self.text}"
 
 
-def findings(connection: Connection, cipher: Cipher | None = None) -> list[Finding]:
+def findings(
+    connection: Connection, cipher: Cipher | None = None, noted: Mapping[str, str] = NOTHING_NOTED
+) -> list[Finding]:
     """Return what is not as it was written, engine first; an empty list proves the store.
 
     The chain of a shelf ties each revision to the one before it, so none can be changed or taken
-    out of its middle unseen. What is cut off at its end shows in the memories that it led to.
+    out of its middle unseen. What is cut off at its end shows in the memories that it led to, but
+    not where they went with it: then only a head that was noted elsewhere tells.
     """
     return [
         *_engine(connection),
         *_memories(connection, cipher),
-        *_chains(connection, cipher),
+        *_chains(connection, cipher, noted),
         *_attachments(connection),
     ]
+
+
+def heads(connection: Connection) -> dict[str, str]:
+    """Return the last seal of each shelf, in hex, by the key of the shelf."""
+    return {shelf: bytes(seal).hex() for shelf, seal in connection.execute(sql.HEADS).fetchall()}
 
 
 def _engine(connection: Connection) -> Iterator[Finding]:
@@ -103,8 +113,11 @@ def _attachments(connection: Connection) -> Iterator[Finding]:
             )
 
 
-def _chains(connection: Connection, cipher: Cipher | None) -> Iterator[Finding]:
+def _chains(
+    connection: Connection, cipher: Cipher | None, noted: Mapping[str, str]
+) -> Iterator[Finding]:
     shelf, previous = None, b""
+    missing = dict(noted)
     for row in connection.execute(sql.CHAIN):
         seq, *facts, before, content, redacted, after, stored = row
         if facts[1] != shelf:
@@ -117,6 +130,11 @@ def _chains(connection: Connection, cipher: Cipher | None) -> Iterator[Finding]:
             text = f"Revision {seq} does not fit the revision before it."
             yield Finding("seal", text, shelf, memory_id, seq)
         previous = stored
+        if missing.get(shelf or "") == bytes(stored).hex():
+            del missing[shelf or ""]
+    for lost in missing:
+        text = f"The history of {lost} lacks the revision whose seal was noted."
+        yield Finding("seal", text, lost)
 
 
 def _image(

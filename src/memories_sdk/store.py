@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -26,7 +26,7 @@ from memories_sdk.fields import normal_label
 from memories_sdk.history import History
 from memories_sdk.hooks import Plugins
 from memories_sdk.ids import Uuid7
-from memories_sdk.integrity import Finding, findings
+from memories_sdk.integrity import NOTHING_NOTED, Finding, findings, heads
 from memories_sdk.keys import rekey, unlock
 from memories_sdk.location import located
 from memories_sdk.memory import Vocabulary
@@ -255,14 +255,27 @@ class MemoryStore:
         changes = partial(feed.look, MAX_PAGE)
         return Watch(lambda _: changes(), since or 0, pause, bell, lambda: feed.waits)
 
-    def verify(self) -> list[Finding]:
+    def verify(self, *, heads: Mapping[str, str] = NOTHING_NOTED) -> list[Finding]:
         """Return what in the file is not as it was written; an empty list proves it intact.
 
         Reads everything once: the engine's own check, the digest of each body, and the chain of
         revisions of each shelf.
+
+        Args:
+            heads: What `heads()` gave once, kept outside the file. Without it nobody can tell
+                that the newest revisions of a shelf were cut off with the memories they led to.
         """
         with self._database.read(snapshot=True) as connection:
-            return findings(connection, self._database.cipher)
+            return findings(connection, self._database.cipher, heads)
+
+    def heads(self) -> dict[str, str]:
+        """Return the seal of the last revision of each shelf, by its key: 64 hex digits.
+
+        It stands for all that ever happened there. Write it down elsewhere, and `verify(heads=…)`
+        proves later that the history of then is still whole.
+        """
+        with self._database.read() as connection:
+            return heads(connection)
 
     def doctor(self, *, repair: bool = False) -> list[Symptom]:
         """Look the store over and return what it has, grave things first.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from memories_sdk.document_tools import TOOLS, describe
 from memories_sdk.errors import AccessDenied, InvalidInput, NotFound
 from memories_sdk.history import History
 from memories_sdk.hooks import Plugins
-from memories_sdk.integrity import Finding
+from memories_sdk.integrity import NOTHING_NOTED, Finding
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
 from memories_sdk.pages import MAX_PAGE
 from memories_sdk.principals import Agent, Principal, Role, chosen, denied
@@ -125,7 +125,10 @@ class RemoteStore(MemoryStore):
     ) -> Watch:
         only_there("The changes of all shelves together are watched")
 
-    def verify(self) -> list[Finding]:
+    def verify(self, *, heads: Mapping[str, str] = NOTHING_NOTED) -> list[Finding]:
+        only_there("A store is verified")
+
+    def heads(self) -> dict[str, str]:
         only_there("A store is verified")
 
     def doctor(self, *, repair: bool = False) -> list[Symptom]:

@@ -66,6 +66,12 @@ STATES: Final = compiled(
 )
 WHOLE_LINK = select(*(revisions.c[name] for name in (*FACTS, *IMAGE, "after", "seal")))
 CHAIN: Final = compiled(WHOLE_LINK.order_by(revisions.c.scope_key, revisions.c.seq))
+_newest = select(func.max(_last.c.seq)).group_by(_last.c.scope_key)
+HEADS: Final = compiled(
+    select(revisions.c.scope_key, revisions.c.seal)
+    .where(revisions.c.seq.in_(_newest))
+    .order_by(revisions.c.scope_key)
+)
 WRITES: Final = compiled(
     select(revisions.c.at)
     .where(revisions.c.scope_key == COUNTED, revisions.c.part_of.is_(None))
