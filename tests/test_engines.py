@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -11,8 +12,10 @@ from contextlib import contextmanager
 
 import pytest
 from sqlalchemy import Column, Integer, MetaData, NullPool, Table, create_engine, inspect, text
+from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MYSQL
+from sqlalchemy.schema import CreateTable
 
-from memories_sdk import MemoryStore, migrations
+from memories_sdk import MemoryStore, migrations, wording
 from memories_sdk.engines import opened, shape
 from memories_sdk.engines.server import ServerDatabase
 from memories_sdk.errors import (
@@ -26,6 +29,7 @@ from memories_sdk.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
+from memories_sdk.statements import memories
 
 SERVERS = {"postgresql": "MEMORIES_TEST_POSTGRES", "mariadb": "MEMORIES_TEST_MYSQL"}
 on_servers = pytest.mark.engines(*SERVERS)
@@ -598,6 +602,43 @@ def test_a_replica_is_a_server_of_the_same_kind(location: str, replica: str) -> 
     """A file has none, and none follows a server of another kind; nothing is opened for it."""
     with pytest.raises(InvalidInput, match="replica"):
         MemoryStore(location, replica=replica)
+
+
+MARIADB_ALONE = re.compile(
+    r"\bRETURNING\b|nopad|\bNEXTVAL\b|\bVALUE\(|\|\||\bCREATE OR REPLACE TABLE\b"
+    r"|\b(?:COLUMN|INDEX) IF (?:NOT )?EXISTS\b|\b(?:EXCEPT|INTERSECT)\b"
+)
+"""What MariaDB understands, and MySQL 8.0 does not."""
+
+
+def statements_for_mysql() -> list[str]:
+    """Return what a server that says it is MySQL is sent: tables, and statements of every verb."""
+    from memories_sdk.engines.mysql import MysqlDatabase  # noqa: PLC0415 -- an extra
+
+    for types, after in ((1, True), (3, False)):
+        memories.listing(types, after=after)
+    known = {*wording._clauses, *(text for text, _ in wording._spelled), *MysqlDatabase.wording}
+    said = wording.Wording(wording.MYSQL)
+    tables = shape.shaped("mysql", collation="utf8mb4_0900_bin")
+    return [
+        *(said[statement].text for statement in known),
+        *(str(CreateTable(each).compile(dialect=wording.MYSQL)) for each in tables.sorted_tables),
+        MysqlDatabase.turn,
+        *(statement for kind in MysqlDatabase.begins.values() for statement in kind),
+    ]
+
+
+def test_a_server_that_says_it_is_mysql_is_told_nothing_of_mariadb_alone() -> None:
+    """No MySQL server is at hand: its words are checked instead, and the names that it reserves."""
+    names = {column.name for table in shape.shaped("mysql").tables.values() for column in table.c}
+    reserved = "|".join(sorted(names & RESERVED_WORDS_MYSQL))
+    # Keywords are written in capitals. Behind a point, a name need not be quoted.
+    unquoted = re.compile(rf"(?<![`\w'%(.])(?:{reserved})(?![`\w'])")
+    statements = statements_for_mysql()
+    assert len(statements) > 100
+    for statement in statements:
+        assert MARIADB_ALONE.search(statement) is None, statement
+        assert unquoted.search(re.sub(r"'[^']*'", "''", statement)) is None, statement
 
 
 SEARCHES = ("gauge", "gauge reads litres 21", "litres roses", "tulip", "名前", "reads 49")
