@@ -199,3 +199,22 @@ def test_a_folder_belongs_to_one_shelf(store: MemoryStore, bob: Principal, folde
     (folder / LEDGER).write_text("{")
     with pytest.raises(InvalidInput):
         sync(store.scope(acting_as=bob), folder)
+
+
+def test_who_loses_a_clash_stays_in_the_history(shelf: Scope, folder: Path) -> None:
+    """Whichever side is preferred, the text of the other one can be had again."""
+    for side, name, place in (
+        ("shelf", "tide", "plan/tide.md"),
+        ("folder", "voice", "context/voice.md"),
+    ):
+        type = place.partition("/")[0]
+        first = shelf.get(name, type).content.split("\n")[0]
+        write(folder, place, first, "in the folder")
+        shelf.replace(name, type, find=first, new_text="on the shelf")
+        sync(shelf, folder, prefer=side)
+        won, lost = ("on the shelf", "in the folder")[:: 1 if side == "shelf" else -1]
+        assert won in (folder / place).read_text()
+        assert won in shelf.get(name, type).content
+        past = [str(each.before.get("content")) for each in shelf.history(name, type)]
+        assert any(lost in text for text in past)
+    assert done(shelf, folder) == {}

@@ -113,7 +113,8 @@ def sync(
     Args:
         shelf: The shelf.
         path: The folder; made where it is missing.
-        prefer: Whose change wins where both clash; None leaves both sides alone and says so.
+        prefer: Whose change wins where both clash; the other text stays in the history. None
+            leaves both sides alone and says so.
         allow_deletions: Carry out more deletions than 5 and a quarter of what is known.
         dry_run: Tell what would be done, and change nothing.
 
@@ -288,6 +289,8 @@ class _Mirror:
             return step
         memory = self.shelf.get_by_id(step.id)
         seen = self.ledger.get(step.id)
+        if step.path is not None and (seen is None or self.files[step.path] != seen.digest):
+            memory = self._keep(step.path, memory)
         parts = tuple(step.path.split("/")) if step.path is not None else None
         renamed = seen is not None and (memory.type, memory.name) != self._called(step.path)
         if parts is None or renamed:
@@ -301,6 +304,14 @@ class _Mirror:
         self.folder.write(parts, data)
         self._see(memory, "/".join(parts), data)
         return Step(step.what, "/".join(parts), step.id)
+
+    def _keep(self, place: str, memory: Memory) -> Memory:
+        """Put the text of a file that is about to be overwritten into the memory's history."""
+        text = past_of(self._text(place), place.split("/"), self.shelf.vocabularies)[0].last.content
+        if isinstance(text, Unset) or text == memory.content:
+            return memory
+        kept = self.shelf.update(memory.id, content=text, expected_version=memory.version)
+        return self.shelf.update(memory.id, content=memory.content, expected_version=kept.version)
 
     def _to_shelf(self, step: Step) -> Step:
         place = str(step.path)
