@@ -75,6 +75,14 @@ def test_it_mounts_into_another_application(store: MemoryStore, alice: Principal
         assert browser.get("/elsewhere", headers=headers).status_code == 404
 
 
+def test_a_proxy_may_take_its_prefix_off_or_leave_it(store: MemoryStore, alice: Principal) -> None:
+    """Routes are found either way, and no prefix eats the beginning of a route's own path."""
+    app = create_app(store, authenticate=lambda _: alice)
+    for root, path in (("", PATH), ("/ap", PATH), ("/in", PATH), ("/in", f"/in{PATH}")):
+        with TestClient(app, root_path=root) as http:
+            assert http.get(path).json() == {"data": {"memories": []}}
+
+
 def test_a_host_says_who_calls(store: MemoryStore, alice: Principal, bob: Principal) -> None:
     """Its word may be a user, a caller with less rights, a promise of either, or nothing."""
     users = {"alice": alice, "bob": Caller(bob, may_write=False)}
