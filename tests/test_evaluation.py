@@ -22,6 +22,18 @@ def test_perfect_answers_measure_one(store, alice):
     assert str(found).startswith("3 questions: recall@1 1.000")
 
 
+def test_table_says_what_its_figures_mean(store, alice):
+    """Every figure of an evaluation stands in a line of its own, with its name."""
+    shelf = store.scope(acting_as=alice)
+    shelf.save("pump", "context", "the pump stands in the cellar")
+    lines = evaluate(shelf, [Question("pump", frozenset({"pump"}))]).table.splitlines()
+    assert lines[0] == "1 question"
+    assert lines[4] == "nDCG@10             1.000  1 when all evidence stands first"
+    named = ("recall@1", "recall@5", "recall@10", "nDCG", "budgeted", "precision", "overruns")
+    assert [line for line, name in zip(lines[1:], named, strict=False) if name not in line] == []
+    assert all("ms" in line for line in lines[-2:])
+
+
 def test_missed_evidence_counts(store, alice):
     """Half of the evidence is half of the recall, and a late hit is a smaller gain."""
     shelf = store.scope(acting_as=alice)

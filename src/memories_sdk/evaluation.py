@@ -59,6 +59,23 @@ class Evaluation:
     search_ms: float
     prompt_ms: float
 
+    @property
+    def table(self) -> str:
+        """The figures for reading, one in a line, with what each means."""
+        rows = (
+            ("recall@1", f"{self.recall_at_1:.3f}", "share of the evidence in the first hit"),
+            ("recall@5", f"{self.recall_at_5:.3f}", "in the first five"),
+            ("recall@10", f"{self.recall_at_10:.3f}", "in the first ten"),
+            ("nDCG@10", f"{self.ndcg:.3f}", "1 when all evidence stands first"),
+            ("budgeted recall", f"{self.budgeted:.3f}", "share that entered the prompt"),
+            ("precision", f"{self.precision:.3f}", "evidence in what entered"),
+            ("overruns", str(self.overruns), "prompts longer than the budget"),
+            ("search", f"{self.search_ms:.1f} ms", "median CPU time"),
+            ("prompt", f"{self.prompt_ms:.1f} ms", "the same of a recall"),
+        )
+        lines = (f"{name:<15}  {figure:>8}  {meaning}" for name, figure, meaning in rows)
+        return "\n".join((f"{self.questions} question{'' if self.questions == 1 else 's'}", *lines))
+
     def __str__(self) -> str:
         return (
             f"{self.questions} questions: recall@1 {self.recall_at_1:.3f}, @5"

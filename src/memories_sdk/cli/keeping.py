@@ -284,7 +284,7 @@ def evaluation(
     asked = read_questions(questions)
     result = evaluate(shell.shelf, asked, limit=limit, max_chars=max_chars)
     data = {name: getattr(result, name) for name in EvalShape.__annotations__}
-    return Answer(data, str(result))
+    return Answer(data, result.table)
 
 
 def _answer(shell: Shell, principal: Principal) -> Answer:
