@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from memories_sdk.database import Connection
@@ -62,7 +62,7 @@ class Holders(NamedTuple):
 
 
 class Entries(Protocol):
-    """The entries during one transaction. `words` is how a memory was analysed."""
+    """The entries during one transaction: a memory by its terms, or by how it was analysed."""
 
     def there(self) -> bool:
         """Tell whether the tables are there."""
@@ -70,7 +70,7 @@ class Entries(Protocol):
     def make(self) -> None:
         """Make the tables where they are missing."""
 
-    def add(self, shelf: int, doc: int, words: str) -> None:
+    def add(self, shelf: int, doc: int, terms: Mapping[str, int]) -> None:
         """Enter a memory."""
 
     def drop(self, shelf: int, doc: int, words: str) -> None:
@@ -107,12 +107,12 @@ class FullText:
         for table in (_SHELF, _MEMORIES, _TERMS, _COUNTS):
             self._connection.execute(table)
 
-    def add(self, shelf: int, doc: int, words: str) -> None:
+    def add(self, shelf: int, doc: int, terms: Mapping[str, int]) -> None:
         """Enter a memory."""
         added = (
             "INSERT INTO search_terms (rowid, once, twice, thrice, often) VALUES (?, ?, ?, ?, ?)"
         )
-        self._connection.execute(added, (doc, *_columns(shelf, words)))
+        self._connection.execute(added, (doc, *_columns(shelf, terms)))
 
     def drop(self, shelf: int, doc: int, words: str) -> None:
         """Take out a memory, as it was entered."""
@@ -120,7 +120,8 @@ class FullText:
             "INSERT INTO search_terms (search_terms, rowid, once, twice, thrice, often)"
             " VALUES ('delete', ?, ?, ?, ?, ?)"
         )
-        self._connection.execute(dropped, (doc, *_columns(shelf, words)))
+        columns = _columns(shelf, ranking.strengths_of(words))
+        self._connection.execute(dropped, (doc, *columns))
 
     def settle(self) -> None:
         """Merge the table's parts: what was taken out lingers in them until then."""
@@ -159,16 +160,16 @@ class Rows:
     def make(self) -> None:
         """Make nothing: on a server a search must not change the schema."""
 
-    def add(self, shelf: int, doc: int, words: str) -> None:
+    def add(self, shelf: int, doc: int, terms: Mapping[str, int]) -> None:
         """Enter a memory."""
-        classes = zip(ranking.STRENGTHS, ranking.terms_by_strength(words), strict=True)
+        classes = zip(ranking.STRENGTHS, ranking.terms_by_strength(terms), strict=True)
         self._connection.executemany(
             "INSERT INTO search_entries (shelf, term, doc, strength)"
             " VALUES (:shelf, :term, :doc, :strength)",
             [
                 {"shelf": shelf, "term": term, "doc": doc, "strength": strength}
-                for strength, terms in classes
-                for term in terms
+                for strength, group in classes
+                for term in group
             ],
         )
 
@@ -204,11 +205,11 @@ class Rows:
         return found
 
 
-def _columns(shelf: int, words: str) -> list[str]:
+def _columns(shelf: int, terms: Mapping[str, int]) -> list[str]:
     mark = _term(shelf, "")
     return [
-        f"{mark}{f' {mark}'.join(terms)}" if terms else ""
-        for terms in ranking.terms_by_strength(words)
+        f"{mark}{f' {mark}'.join(group)}" if group else ""
+        for group in ranking.terms_by_strength(terms)
     ]
 
 

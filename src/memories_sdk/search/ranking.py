@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import chain, compress
+from itertools import chain
 from math import fsum, log
 from typing import Final, NamedTuple
 
@@ -118,12 +118,12 @@ def analyse(
     totals = dict.fromkeys(terms, 0)
     for term, times in zip(terms, counts.values(), strict=True):
         totals[term] += times
-    # Without a loop of our own, which would take most of the time of an analysis.
-    classes = map(_CLASS.__getitem__, totals.values())
-    strengths = dict(zip(totals, classes, strict=True))
-    each = list(map(strengths.__getitem__, terms))
-    parts = (compress(counts, map(strength.__eq__, each)) for strength in STRENGTHS)
-    return Analysed(strengths, _BAR.join(f" {' '.join(part)} " for part in parts), size)
+    strengths = dict(zip(totals, map(_CLASS.__getitem__, totals.values()), strict=True))
+    groups: dict[int, list[str]] = {strength: [] for strength in STRENGTHS}
+    for word, strength in zip(counts, map(strengths.__getitem__, terms), strict=True):
+        groups[strength].append(word)
+    words = _BAR.join([f" {' '.join(group)} " for group in groups.values()])
+    return Analysed(strengths, words, size)
 
 
 class _Classes(dict[int, int]):
@@ -136,9 +136,12 @@ class _Classes(dict[int, int]):
 _CLASS: Final = _Classes({1: 1, 2: 2, _FEW: _FEW, _FEW + 1: _FEW})
 
 
-def terms_by_strength(words: str) -> list[list[str]]:
-    """Return the index terms of analysed words, class by class."""
-    return [list(dict.fromkeys(analysis.terms(part.split()))) for part in words.split(_BAR)]
+def terms_by_strength(strengths: Mapping[str, int]) -> list[list[str]]:
+    """Return index terms class by class, those that count once first."""
+    groups: dict[int, list[str]] = {strength: [] for strength in STRENGTHS}
+    for term, strength in strengths.items():
+        groups[strength].append(term)
+    return list(groups.values())
 
 
 def strengths_of(words: str) -> dict[str, int]:

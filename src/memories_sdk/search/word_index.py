@@ -254,7 +254,7 @@ def _put(
                 connection.execute(_FORGET, {"doc": old[0]})
         if text is not None:
             doc = _described(connection, shelf, text, None if old is None else old[0])
-            index.add(shelf, doc, text.analysed.words)
+            index.add(shelf, doc, text.analysed.terms)
             memories, words = memories + 1, words + text.analysed.size
     _count(connection, shelf, memories=memories, words=words)
 
