@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TypeVar
 
 import httpx2
@@ -330,6 +332,60 @@ def test_a_token_opens_its_own_shelf_alone(
     assert "canary" in hers
     assert "canary" not in foreign
     assert again == hers
+
+
+@contextmanager
+def command_over_http(store: MemoryStore) -> Iterator[str]:
+    """Run `memories mcp --http` for alice's agent and return its address, which it prints."""
+    command = [sys.executable, "-m", "memories_sdk", "mcp", "--store", store.location]
+    command += ["--as", "alice", "--agent", "writer", "--http", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        lines = []
+        for line in running.stderr:  # it ends with the program, so a failed start is no long wait
+            lines.append(line)
+            if found := re.search(r"running on (http://127.0.0.1:\d+)", line):
+                break
+        else:
+            pytest.fail("".join(lines))
+        try:
+            yield f"{found[1]}/mcp"
+        finally:
+            running.terminate()
+            running.stderr.read()
+
+
+def test_the_command_serves_http_to_tokens_of_the_store(
+    store: MemoryStore, alice: Principal, bob: Principal, tools: MemoryTools, own: Scope
+) -> None:
+    """One to write opens the tools, one to read those that read, a foreign or old one nothing."""
+    assert tools  # they made the agent
+    issued = {
+        "write": store.tokens.issue(alice, access="write"),
+        "read": store.tokens.issue(alice),
+        "foreign": store.tokens.issue(bob, access="write"),
+        "revoked": store.tokens.issue(alice, access="write"),
+    }
+    store.tokens.revoke(issued["revoked"].token.id)
+    save = {"action": "save", "name": "n", "type": "plan", "content": "x"}
+
+    async def ask(url: str, who: str) -> tuple[list[str], list[bool]]:
+        headers = {"Authorization": f"Bearer {issued[who].secret}"}
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            names = [it.name for it in (await client.list_tools()).tools]
+            calls = (save, {"action": "get", "name": "n", "type": "plan"})
+            return names, [(await client.call_tool("memory", it)).is_error for it in calls]
+
+    with command_over_http(store) as url:
+        assert asyncio.run(ask(url, "write")) == ([*TOOLS], [False, False])
+        assert asyncio.run(ask(url, "read")) == ([*TOOLS], [True, False])
+        for who in ("foreign", "revoked"):
+            headers = {"Authorization": f"Bearer {issued[who].secret}"}
+            ping = {"jsonrpc": "2.0", "method": "ping", "id": 1}
+            assert httpx2.post(url, json=ping, headers=headers).status_code == 401
+    assert own.get("n", "plan").version == 1
 
 
 @pytest.mark.parametrize("tokens", [{}, {"short": None}, {"": None}])

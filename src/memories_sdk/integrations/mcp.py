@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import version
 from typing import Final, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -55,6 +56,8 @@ _TOOL_OF: Final[Mapping[str, str]] = {
 
 _Answer = TypeVar("_Answer")
 Pick = Callable[[], MemoryTools]
+Knows = Callable[[str], MemoryTools | None]
+"""Returns the tools of a bearer token, or None for one that it does not know."""
 
 
 class _Door:
@@ -162,19 +165,20 @@ async def serve_stdio(tools: MemoryTools) -> None:
 
 
 def http_app(
-    tokens: Mapping[str, MemoryTools], *, host: str = "127.0.0.1", path: str = "/mcp"
+    tokens: Mapping[str, MemoryTools] | Knows, *, host: str = "127.0.0.1", path: str = "/mcp"
 ) -> Starlette:
     """Return an ASGI application that serves streamable HTTP.
 
     Args:
-        tokens: The tools of each bearer token. A request without one of them gets 401.
+        tokens: The tools of each bearer token, or a function that returns those of one, or None.
+            It is called in a worker thread. A request without a token that is known gets 401.
         host: Where it will listen; on the own machine, other host names are refused.
         path: Where the server is.
 
     Raises:
         InvalidInput: There is no token, or one of less than 16 characters.
     """
-    if not tokens or any(len(token) < MIN_TOKEN for token in tokens):
+    if not callable(tokens) and (not tokens or any(len(token) < MIN_TOKEN for token in tokens)):
         raise InvalidInput(
             f"http_app needs tokens of at least {MIN_TOKEN} characters.",
             field="tokens",
@@ -183,9 +187,9 @@ def http_app(
 
     def of_request() -> MemoryTools:
         token = get_access_token()
-        if token is None:
+        if not isinstance(token, _Access):
             raise MCPError(types.INVALID_REQUEST, "No bearer token.")
-        return tokens[token.token]
+        return token.tools
 
     return server(of_request).streamable_http_app(
         streamable_http_path=path,
@@ -195,24 +199,38 @@ def http_app(
         auth=AuthSettings.model_validate(
             {"issuer_url": f"http://{host}", "resource_server_url": None}
         ),
-        token_verifier=_Tokens(tokens),
+        token_verifier=_Tokens(tokens if callable(tokens) else partial(_known, dict(tokens))),
     )
 
 
-class _Tokens:
-    """Knows the tokens, and tells no stranger by its timing how much of one was right."""
+class _Access(AccessToken, arbitrary_types_allowed=True):
+    """A token that was proved, with the tools that it opens."""
 
-    def __init__(self, tokens: Mapping[str, MemoryTools]) -> None:
-        self._tokens = tuple(tokens)
+    tools: MemoryTools
+
+
+class _Tokens:
+    """Proves the token of each request."""
+
+    def __init__(self, knows: Knows) -> None:
+        self._knows = knows
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return who a token stands for, or None."""
-        sent = token.encode()
-        found = None
-        for number, known in enumerate(self._tokens):
-            if hmac.compare_digest(known.encode(), sent):
-                found = AccessToken(token=known, client_id=f"token-{number}", scopes=[])
-        return found
+        """Return what a token opens, or None."""
+        found = await run_sync(self._knows, token)
+        if found is None:
+            return None
+        return _Access(token=token, client_id="memories", scopes=[], tools=found)
+
+
+def _known(tokens: Mapping[str, MemoryTools], token: str) -> MemoryTools | None:
+    """Look a token up, telling no stranger by its timing how much of one was right."""
+    sent = token.encode()
+    found = None
+    for known, tools in tokens.items():
+        if hmac.compare_digest(known.encode(), sent):
+            found = tools
+    return found
 
 
 async def _told(work: Callable[..., _Answer], *arguments: object) -> _Answer:
