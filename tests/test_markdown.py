@@ -473,3 +473,120 @@ def test_any_text_renders_within_the_list(body: str) -> None:
     assert list(offences(markup)) == []
     assert "\x00" not in markup
     markup.encode()
+
+
+SCHEMES = [
+    "javascript:x",
+    "java&Tab;script:x",
+    "&#106;avascript:x",
+    "JaVaScRiPt:x",
+    "data:text/html,x",
+    "vbscript:x",
+    "//e.x",
+    "data:image/svg+xml,x",
+    "/logout",
+    "https://u:p@h.x",
+    "https://a.b\\@c",
+    "http:\\\\a",
+    "blob:x",
+    "#x",
+    "#mem-m-fn1",
+    "?q",
+    'https://a.b/"onclick="x',
+    "ht\u200btps://a.b",
+    "https:&#47;&#47;a.b",
+    'mailto:a@b.c"x="y',
+    "file:///x",
+    "tel:1",
+]
+TAGS = [
+    "script",
+    "svg",
+    "math",
+    "style",
+    "iframe",
+    "img",
+    "noscript",
+    "template",
+    "textarea",
+    "form",
+    "input",
+    "base",
+    "meta",
+    "link",
+    "object",
+    "mglyph",
+    "annotation-xml",
+    "foreignObject",
+    "animate",
+    "plaintext",
+    "select",
+    "video",
+    "use",
+    "table",
+    "a",
+]
+HANDLERS = [
+    "onload=x",
+    "onerror='x'",
+    "href=javascript:x",
+    "src=//e.x",
+    "style=background:url(//e.x)",
+    "id=document",
+    "x",
+    "name=cookie",
+    "srcset='//e.x,1x'",
+    "formaction=javascript:x",
+    "class=jp-x",
+    "slot=x",
+    "data-commandlinker=x",
+]
+WRITTEN = [
+    "<{0} {1}>",
+    "</{0}/{1}>",
+    "&lt;{0} {1}>",
+    "<{0}\n{1}\n>",
+    "<!--<{0} {1}>-->",
+    "<{0} {1}",
+]
+PLACED = [
+    *(
+        "{tag}",
+        "[{tag}]({url})",
+        '[a](<{url}> "{tag}")',
+        "![{tag}]({url})",
+        "<{url}>",
+        "{url} www.{tag}",
+    ),
+    *("[x]\n\n[x]: {url} '{tag}'\n", "```{tag}\n{tag}\n```\n", '~~~ a" {tag}\n{url}\n~~~\n'),
+    *("[^{tag}]\n\n[^{tag}]: {url} {tag}\n", "|{tag}|{url}|\n|-|:-:|\n|{tag}|[a]({url})|\n"),
+    *("[![{tag}]({url})]({url})", "> [!NOTE]\n> {tag} {url}\n", "- [ ] {tag}\n", "# {url} {tag}\n"),
+]
+ODD = [
+    *"\u202e\u200b\x00\x0b\u2028\ufeff\\*_~`<>\"'&=",
+    "\n\n",
+    "    ",
+    "&#0;",
+    "]]>",
+    "-->",
+    "\ud800",
+]
+PIECES = st.builds(
+    lambda place, tag, handler, written, url: place.format(
+        tag=written.format(tag, handler), url=url
+    ),
+    *map(st.sampled_from, (PLACED, TAGS, HANDLERS, WRITTEN, SCHEMES)),
+)
+CUTS = st.lists(st.tuples(st.integers(0, 400), st.sampled_from(ODD) | st.just("")), max_size=5)
+
+
+@settings(max_examples=400)
+@given(pieces=st.lists(PIECES, min_size=1, max_size=4), cuts=CUTS)
+def test_no_mixture_of_known_attacks_leaves_the_list(
+    pieces: list[str], cuts: list[tuple[int, str]]
+) -> None:
+    """Known kinds of payload, mixed, nested, torn and mended, still show nothing that acts."""
+    body = "".join(pieces)
+    for place, odd in cuts:
+        body = body[:place] + odd + body[place + (not odd) :]
+    assert list(offences(render_safe(body))) == [], body
