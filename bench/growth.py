@@ -122,7 +122,9 @@ def load(engine: Engine, size: int) -> None:
     row = dialect.identifier_preparer.quote("row")
     with engine.begin() as connection:
         if dialect.name == "mysql":
-            connection.exec_driver_sql("SET SESSION sql_mode = 'PIPES_AS_CONCAT'")
+            connection.exec_driver_sql(
+                "SET SESSION sql_mode = 'PIPES_AS_CONCAT', max_recursive_iterations = 4294967295"
+            )
         texts = _texts()
         texts.create(connection)
         connection.execute(insert(texts), [_text_row(place) for place in range(1, PER_SHELF + 1)])
