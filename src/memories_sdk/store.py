@@ -114,30 +114,7 @@ class MemoryStore:
         meaning: float = MEANING,
         replica: str | None = None,
     ) -> None:
-        if token is not None:
-            raise InvalidInput(
-                "token is for a store behind a server.",
-                field="token",
-                suggestion='For example MemoryStore("https://memories.example", token=…).',
-            )
-        if durability not in ("full", "process"):
-            raise InvalidInput(
-                f"durability must be 'full' or 'process', not {durability!r}.",
-                field="durability",
-                suggestion="Leave it out for the safe choice.",
-            )
-        if type(timeout) not in {int, float} or not 0 <= timeout < float("inf"):
-            raise InvalidInput(
-                "timeout must be a number of seconds, 0 or more.",
-                field="timeout",
-                suggestion="Leave it out for 30 seconds.",
-            )
-        if key is not None and embedder is not None:
-            raise InvalidInput(
-                "An encrypted store takes no embedder.",
-                field="embedder",
-                suggestion="Vectors lie beside the texts, which can be guessed from them.",
-            )
+        _check_options(token, durability, timeout, key, embedder)
         # Refused after the opening, they would leave a file and an open connection behind.
         self.plugins = Plugins()
         types = _distinct(self.plugins.vocabularies(vocabularies))
@@ -397,6 +374,39 @@ class MemoryStore:
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def _check_options(
+    token: str | None,
+    durability: str,
+    timeout: float,
+    key: bytes | None,
+    embedder: Embedder | None,
+) -> None:
+    if token is not None:
+        raise InvalidInput(
+            "token is for a store behind a server.",
+            field="token",
+            suggestion='For example MemoryStore("https://memories.example", token=…).',
+        )
+    if durability not in ("full", "process"):
+        raise InvalidInput(
+            f"durability must be 'full' or 'process', not {durability!r}.",
+            field="durability",
+            suggestion="Leave it out for the safe choice.",
+        )
+    if type(timeout) not in {int, float} or not 0 <= timeout < float("inf"):
+        raise InvalidInput(
+            "timeout must be a number of seconds, 0 or more.",
+            field="timeout",
+            suggestion="Leave it out for 30 seconds.",
+        )
+    if key is not None and embedder is not None:
+        raise InvalidInput(
+            "An encrypted store takes no embedder.",
+            field="embedder",
+            suggestion="Vectors lie beside the texts, which can be guessed from them.",
+        )
 
 
 def _distinct(vocabularies: Sequence[Vocabulary]) -> tuple[Vocabulary, ...]:
