@@ -40,7 +40,7 @@ def told(half: str, command: tuple[str, ...], read: Callable[[str], Report]) -> 
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         report = read(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
-        print(f"NOT AUDITED, {half}: {type(error).__name__}: {error}")
+        print(f"NOT AUDITED, {half}: {error or type(error).__name__}")
         return False
     if report.unknown or not report.audited:
         print(f"NOT AUDITED, {half}: {report.unknown or 'all'} packages; nobody answers for them")
@@ -58,8 +58,14 @@ def of_pip_audit(text: str) -> Report:
 
 
 def of_npm(text: str) -> Report:
-    """Read the answer of npm, which is an error when nobody answered."""
+    """Read the answer of npm.
+
+    Raises:
+        ValueError: Nobody answered it; in its words.
+    """
     answer = json.loads(text)
+    if "vulnerabilities" not in answer:
+        raise ValueError(answer.get("message", "it gave no report"))
     advisories = [f"{name}: {it['severity']}" for name, it in answer["vulnerabilities"].items()]
     return Report(answer["metadata"]["dependencies"]["total"], 0, advisories)
 
