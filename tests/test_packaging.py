@@ -163,9 +163,11 @@ def test_version_is_said_once_and_the_same() -> None:
 
 def test_a_skip_fails_where_all_are_required(tmp_path: Path) -> None:
     """MEMORIES_REQUIRE_ALL makes a run fail and name the test that did not run."""
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    for name in ("conftest.py", "held.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path)
     (tmp_path / "test_it.py").write_text("import pytest\ndef test_it(): pytest.skip('no engine')\n")
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "."]
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    run += ["-o", "pythonpath=.", "."]
     codes = {}
     for required in ("", "1"):
         done = subprocess.run(

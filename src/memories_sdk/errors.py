@@ -82,17 +82,22 @@ class InvalidInput(MemoriesError, ValueError):
 
 
 class UnknownType(InvalidInput):
-    """The type is in no vocabulary of this scope."""
+    """The type is in no vocabulary of this scope.
+
+    Attributes:
+        value: What was given, as text.
+        allowed: The types that there are.
+    """
 
     code = "unknown_type"
 
     def __init__(self, value: object, allowed: Sequence[str]) -> None:
+        self.value = str(value)
         super().__init__(
-            f"type {str(value)!r} is not one of: {', '.join(allowed)}",
+            f"type {self.value!r} is not one of: {', '.join(allowed)}",
             field="type",
             suggestion="Types are exact: lower case, no blanks around them.",
         )
-        self.value = value
         self.allowed = tuple(allowed)
 
 

@@ -302,7 +302,7 @@ _DETAILS: Final[Mapping[type[MemoriesError], tuple[str, ...]]] = {
     KeyReused: ("key",),
     QuotaExceeded: ("quota", "limit"),
     TooLong: ("size", "limit", "unit"),
-    UnknownType: ("allowed",),
+    UnknownType: ("value", "allowed"),
     WriteRefused: ("concerns",),
 }
 _SAID: Final = ("message", "suggestion", "reply")

@@ -74,7 +74,7 @@ def refuse(error: Exception, *, as_json: bool) -> int:
     if isinstance(error, MemoriesError):
         advice = one_line(ADVICE.get(error.suggestion, error.suggestion))
         if isinstance(error, UnknownType):
-            advice = near(str(error.value), error.allowed) or advice
+            advice = near(error.value, error.allowed) or advice
         _tell(error.code, message, advice, retryable=error.retryable, as_json=as_json)
     else:
         code = "not_found" if isinstance(error, FileNotFoundError) else "file"
