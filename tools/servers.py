@@ -12,11 +12,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from ports import free_port
 
 PATIENCE = 60
 """Seconds that a server may take to start."""
@@ -120,13 +123,6 @@ def owned_by(user: str, folder: Path) -> list[str]:
         return []
     shutil.chown(folder, user, user)
     return ["runuser", "-u", user, "--"]
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def quietly(*command: object) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,10 @@ from urllib.parse import urlsplit
 import nbformat
 from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -124,13 +127,6 @@ def environment(folder: Path) -> Mapping[str, str]:
         "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
     }
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for_answer(running: Server, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -5,24 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from ports import free_port
+
 from memories_sdk import MemoriesError, MemoryStore
 
 PATIENCE = 40
 
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+__all__ = ["Load", "free_port", "kill", "own", "run", "until"]
 
 
 def run(*command: object, user: str = "") -> str:
