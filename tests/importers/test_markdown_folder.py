@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +17,9 @@ from memories_sdk.errors import InvalidInput, NameTaken
 from memories_sdk.importers import files, markdown_folder
 from memories_sdk.importers.files import Folder
 from memories_sdk.importers.markdown_folder import bring_in, export, look
+
+if TYPE_CHECKING:
+    from conftest import MakeStore
 
 BODIES = [
     "",
@@ -88,6 +93,32 @@ def test_out_and_in_and_out_is_the_same(shelf: Scope, other: Scope, tmp_path: Pa
     shelf.save("below", "context", "", order=-3)
     round_trip(shelf, other, tmp_path)
     assert state(other) == state(shelf)
+
+
+@pytest.mark.slow
+@pytest.mark.engines("sqlite-file")
+def test_ten_thousand_documents_come_back_to_the_byte(
+    make_store: MakeStore, tmp_path: Path
+) -> None:
+    """Names, bodies and fields of every sort, out, in on another shelf, and out again."""
+    dice = random.Random(4711)  # noqa: S311 -- the same documents in every run
+
+    def text(alphabet: str, most: int) -> str:
+        return "".join(dice.choices(alphabet, k=dice.randint(0, most)))
+
+    store = make_store(durability="process")
+    shelf, other = (store.scope(acting_as=store.principals.user(name)) for name in ("alice", "bob"))
+    for number in range(10_000):
+        shelf.create(
+            f"{text('aB é日😀-_./:', 12)}{number}",
+            dice.choice(DOCUMENTS.types),
+            dice.choice(BODIES) + text('ab:"\\/<>#{}[]-\n\r\t\u2028\ufeffäß日😀', 60),
+            tags=[text("a é日-", 6) + "t"] * (number % 2),
+            pinned=number % 7 == 0,
+            untrusted=number % 11 == 0,
+            order=dice.randint(-100, 100),
+        )
+    assert len(round_trip(shelf, other, tmp_path)) >= 10_000
 
 
 @pytest.mark.parametrize(
