@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import MetaData, NullPool, create_engine, inspect, select
+from typer.testing import CliRunner
 
 from memories_sdk import MemoryStore, migrations
+from memories_sdk.cli.app import app
 from memories_sdk.engines import opened, shape
 from memories_sdk.errors import SchemaMismatch, StorageError
 from memories_sdk.tables import SCHEMA_VERSION, index_metadata, server_metadata
@@ -151,7 +154,9 @@ def test_a_migrated_server_is_like_a_fresh_one(url: str, dump: Path, tmp_path: P
     before = rows(url)
     with pytest.raises(SchemaMismatch, match="memories migrate"):
         MemoryStore(url)
-    migrate(url)
+    done = CliRunner().invoke(app, ["migrate", "--store", url, "--json"], prog_name="memories")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["schema"] == SCHEMA_VERSION
     assert tables(url) == fresh
     after = rows(url)
     assert after["memory_schema"] == [{"id": 1, "version": SCHEMA_VERSION}]
