@@ -46,9 +46,10 @@ def piped(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(called(*arguments), capture_output=True, check=False)
 
 
-def on_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
+def on_terminal(*arguments: str, typed: bytes = b"", **environment: str) -> tuple[int, str]:
     """Run the program on a terminal, and return its exit code and all that was shown."""
     ours, theirs = pty.openpty()
+    os.write(ours, typed)
     with subprocess.Popen(
         called(*arguments),
         stdin=theirs,
@@ -100,6 +101,24 @@ def test_a_bar_is_shown_to_people_alone(records: str, tmp_path: Path) -> None:
     code, shown = on_terminal("export", str(tmp_path / "out"))
     assert "Exporting" in shown
     assert shown.endswith(f"450 memories in {tmp_path / 'out'}\r\n")
+
+
+def test_guesses_are_shown_before_anything_is_written(tmp_path: Path) -> None:
+    """On a terminal a person sees the types and agrees; a pipe has asked for it by its call."""
+    wild = tmp_path / "wild"
+    wild.mkdir()
+    (wild / "progress.md").write_text("Half done.")
+    code, shown = on_terminal("import", str(wild), typed=b"n\n")
+    assert code == 130
+    assert "progress.md → [progress] (type=" in shown
+    assert "Bring them in with these types?" in shown
+    assert json.loads(piped("list", "--json").stdout)["total"] == 0
+    code, shown = on_terminal("import", str(wild), typed=b"y\n")
+    assert code == 0
+    assert shown.endswith("1 record: 1 created\r\n")
+    code, shown = on_terminal("import", str(wild), "--type", "context", "--dry-run")
+    assert "these types" not in shown
+    assert piped("import", str(wild)).returncode == 0
 
 
 def test_a_terminal_without_unicode_shows_escapes() -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Final, TypedDict
 
 import typer
 
@@ -20,6 +20,9 @@ from memories_sdk.importers.bringing import Entry, Report
 from memories_sdk.past import POLICIES, checked_policy
 
 app = typer.Typer()
+
+MOST_SHOWN: Final = 40
+"""Guesses that a person is shown before they are asked."""
 
 
 class EntryShape(TypedDict):
@@ -123,11 +126,14 @@ def import_(
 ) -> Answer:
     """Bring memories from markdown files, from an export in JSON lines, or from OpenWP.
 
-    A type that a markdown file does not say is guessed; --dry-run shows the guesses. A record that
-    is here already is left alone, so an import that was interrupted is resumed by the same call.
+    A type that a markdown file does not say is guessed: the guesses are shown on a terminal before
+    anything is written, and anywhere by --dry-run. A record that is here already is left alone, so
+    an import that was interrupted is resumed by the same call.
     """
     policy = checked_policy(conflict)
     _check_there(path)
+    if type is None and not dry_run:
+        _show_guesses(shell, path)
     with shell.progress("Importing") as progress, _listening(report) as listener:
         bring_in = _reader(path, type, prefix)
         done = bring_in(
@@ -319,9 +325,26 @@ def _check_there(path: str) -> None:
     raise NotFound(f"There is no file or folder {path}.", suggestion=near(place.name, names))
 
 
+def _show_guesses(shell: Shell, path: str) -> None:
+    """Show a person which types were guessed, before anything is written."""
+    if _is_database(path) or _is_jsonl(Path(path)):
+        return
+    look = markdown_folder.look(path, shell.shelf.vocabularies)
+    guessed = [str(each) for each in look.documents if each.reason]
+    if guessed:
+        shown = guessed[:MOST_SHOWN]
+        if len(guessed) > len(shown):
+            shown.append(f"… and {len(guessed) - len(shown)} more: --dry-run lists all.")
+        shell.agreed("\n".join(shown), "Bring them in with these types?")
+
+
+def _is_database(path: str) -> bool:
+    return path.startswith(("mysql://", "mariadb://")) or path.endswith((".sql", ".db", ".sqlite"))
+
+
 def _reader(path: str, type: str | None, prefix: str | None) -> Callable[..., Report]:
     """Return what reads a place: a server, a dump, a database, JSON lines, or markdown."""
-    if path.startswith(("mysql://", "mariadb://")) or path.endswith((".sql", ".db", ".sqlite")):
+    if _is_database(path):
         return partial(openwp.bring_in, prefix=prefix)
     if _is_jsonl(Path(path)):
         return jsonl.bring_in

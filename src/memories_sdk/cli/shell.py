@@ -206,6 +206,22 @@ class Shell:
             task = bar.add_task(label, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
+    def agreed(self, shown: str, question: str) -> None:
+        """Show a person what is about to be written, and ask; a program goes on unasked.
+
+        Raises:
+            typer.Exit: They said no.
+        """
+        if self.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return
+        typer.echo(reveal(shown), err=True)
+        try:
+            yes = typer.confirm(question, default=True, err=True)
+        except typer.Abort:
+            yes = False
+        if not yes:
+            raise typer.Exit(INTERRUPTED)
+
     def print(self, answer: Answer) -> None:
         """Print an answer; to a terminal, without characters that could steer it."""
         if self.json:
