@@ -41,9 +41,10 @@ def called(*arguments: str) -> list[str]:
     return [sys.executable, "-c", PROGRAM, *arguments]
 
 
-def piped(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the program with pipes."""
-    return subprocess.run(called(*arguments), capture_output=True, check=False)
+def piped(*arguments: str, first: str = "") -> subprocess.CompletedProcess[bytes]:
+    """Run the program with pipes, and FIRST before it."""
+    start, switch, program, *rest = called(*arguments)
+    return subprocess.run([start, switch, first + program, *rest], capture_output=True, check=False)
 
 
 def on_terminal(*arguments: str, typed: bytes = b"", **environment: str) -> tuple[int, str]:
@@ -119,6 +120,19 @@ def test_guesses_are_shown_before_anything_is_written(tmp_path: Path) -> None:
     code, shown = on_terminal("import", str(wild), "--type", "context", "--dry-run")
     assert "these types" not in shown
     assert piped("import", str(wild)).returncode == 0
+
+
+def test_a_warning_is_a_sentence(tmp_path: Path) -> None:
+    """It goes to the error output, and names no line of our code."""
+    for number in range(4):
+        piped("save", "long", "--type", "plan", "--content", f"{number} " * 40)
+    short = "from memories_sdk.importers import jsonl; jsonl.LONGEST = 1_500;"
+    done = piped("export", str(tmp_path / "out.jsonl"), first=short)
+    assert done.returncode == 0
+    assert done.stderr.decode() == (
+        "memories: warning: The history of [long] (type=plan) is longer than a line may be: "
+        "the file holds it from version 2 on.\n"
+    )
 
 
 def test_a_terminal_without_unicode_shows_escapes() -> None:

@@ -386,6 +386,10 @@ class OldPagesRemain(UserWarning):
     """
 
 
+class HistoryShortened(UserWarning):
+    """An export holds a memory with its newest versions alone: all of them would fill 256 MiB."""
+
+
 class PluginFailed(MemoriesError):
     """A plugin cannot be loaded, or failed while a store or a server was starting.
 

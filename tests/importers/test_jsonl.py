@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memories_sdk import DERIVED, MemoryStore, Principal, Scope
-from memories_sdk.errors import InvalidInput
+from memories_sdk.errors import HistoryShortened, InvalidInput
+from memories_sdk.importers import jsonl
 from memories_sdk.importers.jsonl import PAGE, bring_in, export
 
 if TYPE_CHECKING:
@@ -275,6 +276,36 @@ def test_an_export_asks_for_many_at_once(
 
     few, many = statements(PAGE), statements(3 * PAGE)
     assert many < few + 30 < PAGE
+
+
+@pytest.mark.engines("sqlite-memory")
+@pytest.mark.parametrize("deleted", [False, True], ids=["kept", "deleted"])
+@pytest.mark.parametrize("longest", range(1_400, 5_000, 400))
+def test_a_history_longer_than_a_line_keeps_its_newest_versions(
+    shelf: Scope,
+    other: Scope,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    longest: int,
+    deleted: bool,
+) -> None:
+    """What an export writes an import reads: it says what it left out, and goes round the same."""
+    monkeypatch.setattr(jsonl, "LONGEST", longest)
+    for number in range(12):
+        memory = shelf.save("long", "plan", f"{number} " * 40).memory
+        if number % 3 == 2:
+            shelf.delete("long", "plan")
+            shelf.restore(memory.id)
+    if deleted:
+        shelf.delete("long", "plan")
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    with pytest.warns(HistoryShortened, match=r"\[long\] \(type=plan\) is longer"):
+        export(shelf, first)
+    assert max(len(line) for line in first.read_bytes().splitlines()) <= longest
+    assert bring_in(other, first).counts == {"created": 1}
+    export(other, second)
+    assert second.read_bytes() == first.read_bytes()
 
 
 def test_an_export_is_whole_or_not_there(shelf: Scope, tmp_path: Path) -> None:

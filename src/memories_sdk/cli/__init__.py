@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 from memories_sdk.errors import MissingExtra
 
@@ -15,8 +16,14 @@ def main() -> None:
         if error.name is None or error.name.startswith("memories_sdk"):
             raise
         sys.exit(f"memories: {MissingExtra('The command line', 'cli')}")
+    warnings.showwarning = _tell
     try:
         app(prog_name="memories")
     except KeyboardInterrupt:  # before or after the command itself
         print("memories: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as a sentence: whoever runs a command has no use for a line of our code."""
+    print(f"memories: warning: {message}", file=sys.stderr)

@@ -16,16 +16,17 @@ from __future__ import annotations
 import base64
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from uuid6 import UUID
 
 from memories_sdk.attachments import picture_digest, picture_id
-from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
+from memories_sdk.errors import HistoryShortened, InvalidInput, MemoriesError, NotFound
 from memories_sdk.history import ENDINGS, NEIGHBOURS, Action, Revision
 from memories_sdk.importers.bringing import Entry, Item, Progress, Report, bring
 from memories_sdk.importers.files import new_file
@@ -36,8 +37,8 @@ from memories_sdk.scope import Scope
 
 FORMAT: Final = "memories-sdk"
 VERSION: Final = 1
-LONGEST: Final = 64 * 1024 * 1024
-"""Most bytes of a line: of a memory with its history."""
+LONGEST: Final = 256 * 1024 * 1024
+"""Most bytes of a line, of a memory with its history: whoever reads one holds it whole."""
 
 PAGE: Final = 64
 """Memories that are read at once, with bodies and histories: each body may have a mebibyte."""
@@ -72,17 +73,21 @@ def export(
         overwrite: Replace a file that is there.
         progress: Called after each memory.
 
+    A history that is too long for a line goes without its oldest versions, and `HistoryShortened`
+    warns of it.
+
     Raises:
         InvalidInput: The file exists.
     """
     count = 0
     with new_file(path, overwrite=overwrite) as file:
-        _write(file, {"format": FORMAT, "version": VERSION})
+        file.write(_line({"format": FORMAT, "version": VERSION}))
         for picture in sorted(shelf.attachments(), key=lambda each: each.id):
             content = base64.b64encode(shelf.attachment(picture.id).content).decode()
-            _write(file, {"kind": "picture", "name": picture.name, "content": content})
+            file.write(_line({"kind": "picture", "name": picture.name, "content": content}))
         for record, total in _records(shelf, type, history=history):
-            _write(file, record)
+            line = _line(record)
+            file.write(line if len(line) <= LONGEST else _line(_shortened(record)))
             count += not record.get("deleted")
             if progress is not None:
                 progress(count, total)
@@ -216,8 +221,29 @@ def _change(
     }
 
 
-def _write(file: BinaryIO, record: Mapping[str, object]) -> None:
-    file.write(_encode(record).translate(_LINE_ENDS).encode() + b"\n")
+def _shortened(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with as many of its newest versions as a line holds."""
+    room = LONGEST - len(_line(record | {"history": []}))
+    kept: list[dict[str, Any]] = []
+    for change in record["history"]:
+        if (room := room - len(_line(change))) < 0:
+            break
+        kept.append(change)
+    # A history begins with a version that is there: a deletion tells nothing of what it ended.
+    while len(kept) > 1 and kept[-1]["action"] in ENDINGS:
+        kept.pop()
+    kept[-1] = kept[-1] | {"before": {}}
+    warnings.warn(
+        f"The history of [{record['name']}] (type={record['type']}) is longer than a line may be: "
+        f"the file holds it from version {kept[-1]['version']} on.",
+        HistoryShortened,
+        stacklevel=3,
+    )
+    return record | {"history": kept}
+
+
+def _line(record: Mapping[str, object]) -> bytes:
+    return _encode(record).translate(_LINE_ENDS).encode() + b"\n"
 
 
 def _plain(value: object) -> object:
