@@ -17,7 +17,7 @@ from held import Clock
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from memories_sdk import MemoryStore, Principal
+    from memories_sdk import MemoryStore, MemoryTools, Principal, Scope
 
 ROOT = Path(__file__).parent.parent
 REQUIRE_ALL = bool(os.environ.get("MEMORIES_REQUIRE_ALL"))
@@ -223,8 +223,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store."""
-    return make_store()
+    """An empty store that does not wait for the device."""
+    return make_store(durability="process")
 
 
 @pytest.fixture
@@ -243,6 +243,27 @@ def bob(store: MemoryStore) -> Principal:
 def lab(store: MemoryStore, alice: Principal, bob: Principal) -> Principal:
     """A group that alice owns and bob is a member of."""
     return store.principals.group("lab", owner=alice, members=[bob])
+
+
+@pytest.fixture
+def shelf(store: MemoryStore, alice: Principal) -> Scope:
+    """Alice's global shelf."""
+    return store.scope(acting_as=alice)
+
+
+@pytest.fixture
+def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
+    """The tools of alice's agent `writer`."""
+    from memories_sdk import MemoryTools  # noqa: PLC0415 -- as in `make_store`
+
+    return MemoryTools(store, acting_as=alice, agent=store.agents.create("writer", owner=alice))
+
+
+@pytest.fixture
+def own(store: MemoryStore, alice: Principal, tools: MemoryTools) -> Scope:
+    """The own shelf of alice's agent `writer`."""
+    assert tools
+    return store.scope(acting_as=alice, agent="writer")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A clock that a test holds, and the rows of a store as they lie there."""
+"""A clock that a test holds, a call as a person let it pass, and the rows of a store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memories_sdk import MemoryStore
+    from memories_sdk import MemoryStore, MemoryTools, ToolResult
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """What a clock says at first."""
@@ -27,6 +27,11 @@ class Clock:
     def go_on(self, **delta: float) -> None:
         """Let time go by."""
         self.now += timedelta(**delta)
+
+
+def run(tools: MemoryTools, action: str, tool: str = "memory", **arguments: object) -> ToolResult:
+    """Call a tool as after a person's approval."""
+    return tools.call(tool, {"action": action, **arguments}, approved=True)
 
 
 def stored(store: MemoryStore) -> dict[str, list[tuple[object, ...]]]:

@@ -6,17 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memories_sdk import MemoryStore, NotFound, Principal, Scope
+from memories_sdk import MemoryStore, NotFound, Scope
 from memories_sdk.errors import NameTaken, WriteRefused
 from memories_sdk.past import Past, Version, single, version_of
 
 LONG_AGO = datetime(2001, 2, 3, 4, 5, 6, 7, tzinfo=UTC)
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """The shelf that adopts."""
-    return store.scope(acting_as=alice)
 
 
 def one(shelf: Scope, name: str = "voice", content: str = "new", **fields: object) -> Past:

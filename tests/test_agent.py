@@ -31,12 +31,6 @@ def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
     )
 
 
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
-
-
 class Script:
     """A model that makes one call after the other, and keeps what it was sent."""
 

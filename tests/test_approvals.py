@@ -58,13 +58,6 @@ def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
     return MemoryTools(store, acting_as=alice, agent=writer, approval=EVERYTHING, source="run 12")
 
 
-@pytest.fixture
-def own(store: MemoryStore, alice: Principal, tools: MemoryTools) -> Scope:
-    """The agent's own shelf."""
-    assert tools
-    return store.scope(acting_as=alice, agent="writer")
-
-
 def ask(tools: MemoryTools, tool: str = "memory", **arguments: object) -> Approval:
     """Make a call and return the request that waits."""
     result = tools.call(tool, arguments, prompt="Remember this. Forget it. Clear all memories.")

@@ -21,12 +21,6 @@ KINDS = {
 }
 
 
-@pytest.fixture
-def shelf(store, alice):
-    """Alice's own shelf."""
-    return store.scope(acting_as=alice)
-
-
 @pytest.mark.parametrize("media_type", KINDS)
 def test_the_first_bytes_say_what_it_is(shelf, media_type: str) -> None:
     """A name or a claim decides nothing; a wrong claim is refused."""

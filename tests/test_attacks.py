@@ -44,18 +44,6 @@ CANARY = "canary-4711"
 
 
 @pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's own shelf."""
-    return store.scope(acting_as=alice)
-
-
-@pytest.fixture
 def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
     """The tools of an agent that alice runs."""
     return MemoryTools(store, acting_as=alice)

@@ -16,7 +16,6 @@ from memories_sdk import (
     Memory,
     MemoryStore,
     NotFound,
-    Principal,
     Scope,
 )
 from memories_sdk.errors import NameTaken, StorageError
@@ -31,12 +30,6 @@ if TYPE_CHECKING:
 def store(make_store: MakeStore, clock: Clock) -> MemoryStore:
     """An empty store whose clock the test holds."""
     return make_store(clock=clock, durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
 
 
 WRITES: dict[str, Callable[[Scope, Memory], object]] = {

@@ -11,7 +11,6 @@ from held import START
 from memories_sdk import (
     MemoryStore,
     NotFound,
-    Principal,
     Scope,
 )
 
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
 def store(make_store: MakeStore, clock: Clock) -> MemoryStore:
     """An empty store whose clock the test holds."""
     return make_store(clock=clock, durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
 
 
 def test_a_memory_is_gone_at_the_instant_it_expires(shelf: Scope, clock: Clock) -> None:

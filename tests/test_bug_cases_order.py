@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
-
-
-@pytest.fixture
 def five(shelf: Scope) -> dict[str, UUID]:
     """Five memories a…e, of two types in turn."""
     types = ("plan", "context")

@@ -9,22 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from bench.queries import filled, fuzz
 
-from memories_sdk import MemoryStore, Principal, Scope
+from memories_sdk import MemoryStore, Scope
 
 if TYPE_CHECKING:
     from conftest import MakeStore
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
 
 
 def names(found: object) -> list[str]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from memories_sdk import Edit, InvalidInput, MemoryStore, NotFound, Principal, Scope
+from memories_sdk import Edit, InvalidInput, NotFound, Scope
 from memories_sdk.errors import AnchorNotFound, AnchorNotUnique, TooLong
 from memories_sdk.memory import MAX_BODY_BYTES
-
-if TYPE_CHECKING:
-    from conftest import MakeStore
 
 VERBATIM = {
     "blanks": "  line  \nnext\n\n\n",
@@ -26,18 +21,6 @@ VERBATIM = {
     "quotes": "'\" -- ; DROP TABLE memories; %s :name ?",
     "empty": "",
 }
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
 
 
 @pytest.mark.parametrize("kind", VERBATIM)

@@ -10,12 +10,6 @@ from memories_sdk.editor_drafts import MAX_DRAFT
 from memories_sdk.errors import InvalidInput, TooLong, UnknownType, WriteRefused
 
 
-@pytest.fixture
-def shelf(store, alice):
-    """Alice's own shelf."""
-    return store.scope(acting_as=alice)
-
-
 def test_a_draft_survives_the_store(make_store) -> None:
     """It comes back as it was typed, from another connection."""
     store = make_store()

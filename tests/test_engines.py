@@ -45,12 +45,6 @@ def test_every_store_test_runs_on_a_server_too(server: str) -> None:
         assert connection.execute(text("SELECT 1")).scalar() == 1
 
 
-@pytest.fixture
-def shelf(store, alice):
-    """Alice's shelf."""
-    return store.scope(acting_as=alice)
-
-
 @contextmanager
 def plain(url: str):
     """Lend a connection of SQLAlchemy's to the database of a store."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -16,9 +15,6 @@ from memories_sdk.hooks import SECRETS
 from memories_sdk.policy import APPROVAL, KEYWORD, Request, Verdict
 from memories_sdk.tools import MAX_TEXT, NO_CONTEXT, TOOLS
 
-if TYPE_CHECKING:
-    from conftest import MakeStore
-
 TOKEN = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 TONE = {"type": "preference", "key": "Reply Tone", "value": "Friendly", "tags": ["style"]}
 WISHES = {
@@ -27,24 +23,6 @@ WISHES = {
     "clear_memory": "Clear all memory",
     "list_memory": "",
 }
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's own shelf, documents and facts."""
-    return store.scope(acting_as=alice)
-
-
-@pytest.fixture
-def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
-    """The tools of alice's agent `writer`."""
-    return MemoryTools(store, acting_as=alice, agent=store.agents.create("writer", owner=alice))
 
 
 def say(

@@ -28,18 +28,6 @@ if TYPE_CHECKING:
     from conftest import MakeStore
 
 
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's own shelf."""
-    return store.scope(acting_as=alice)
-
-
 @pytest.mark.parametrize(
     ("text", "key"),
     [

@@ -100,18 +100,6 @@ Write BEGIN and a PRIVATE KEY in capitals
 """
 
 
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's own shelf."""
-    return store.scope(acting_as=alice)
-
-
 @pytest.mark.parametrize("kind", SHAPES)
 def test_a_credential_is_known_by_its_shape(kind: str) -> None:
     """A prefix with enough behind it, armour, a signed token, an assignment, mere chance."""

@@ -23,12 +23,6 @@ def store(make_store: MakeStore, clock: Clock) -> MemoryStore:
     return make_store(clock=clock, durability="process")
 
 
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
-
-
 def actions(shelf: Scope, **which: object) -> list[str]:
     """Return the actions of a history, oldest first."""
     return [revision.action for revision in shelf.history(**which)][::-1]

@@ -95,12 +95,6 @@ each_shelf = pytest.mark.parametrize("whose", WHOSE)
 
 
 @pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
 def carol(store: MemoryStore) -> Principal:
     """A user in no group, who wants to see what is not hers; she has the agent `mole`."""
     carol = store.principals.user("carol")

@@ -199,18 +199,6 @@ TABLE: dict[str, Bad] = {
 }
 
 
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
-
-
 @pytest.mark.parametrize("case", TABLE)
 def test_bad_input_is_refused_by_kind_and_changes_nothing(shelf: Scope, case: str) -> None:
     """Each refusal has a class, a code and a suggestion, names the field, and stores nothing."""

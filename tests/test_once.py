@@ -47,12 +47,6 @@ each_write = pytest.mark.parametrize("verb", WRITES)
 
 
 @pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """A shelf of alice's."""
-    return store.scope(acting_as=alice)
-
-
-@pytest.fixture
 def it(shelf: Scope) -> Memory:
     """A memory of two versions."""
     shelf.create("it", "plan", "body one")

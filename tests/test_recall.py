@@ -11,12 +11,6 @@ from memories_sdk import InvalidInput, MemoryStore
 from memories_sdk.search.recall import LEAD
 
 
-@pytest.fixture
-def shelf(store, alice):
-    """An empty shelf."""
-    return store.scope(acting_as=alice)
-
-
 def lines(recall):
     """Return the lines of a block as a model would decode them."""
     block = recall.as_context()

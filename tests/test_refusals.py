@@ -565,12 +565,6 @@ def test_who_may_act_is_a_plain_rule() -> None:
             scope_key(**ids)
 
 
-@pytest.fixture
-def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
-    """The tools of alice's agent `writer`."""
-    return MemoryTools(store, acting_as=alice, agent=store.agents.create("writer", owner=alice))
-
-
 def test_a_result_tells_code_and_advice(tools: MemoryTools) -> None:
     """A host may retry what it can mend, and shows what to do; word for word."""
     call = {"action": "get", "name": "n", "type": "plan"}

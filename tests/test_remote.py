@@ -40,14 +40,6 @@ KEY = "key AKIA1234567890ABCDEF"
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import MakeStore
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
 
 @pytest.fixture
 def far(store: MemoryStore, alice: Principal, address: str) -> Iterator[MemoryStore]:

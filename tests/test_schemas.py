@@ -6,7 +6,6 @@ import copy
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import anthropic.types
 import jsonschema
@@ -22,9 +21,6 @@ from memories_sdk import InvalidInput, MemoryStore, MemoryTools, Principal
 from memories_sdk.schemas import FORMS, Form
 from memories_sdk.tools import FACT_TOOLS, OPERATIONS, TOOLS
 
-if TYPE_CHECKING:
-    from conftest import MakeStore
-
 EVERY_TOOL = (*TOOLS, *FACT_TOOLS)
 NARROWED = [tuple(OPERATIONS), *((it,) for it in OPERATIONS), ("list", "get"), ("get", "delete")]
 
@@ -36,12 +32,6 @@ each_form = pytest.mark.parametrize("form", FORMS)
 def engine() -> str:
     """No definition depends on the engine."""
     return "sqlite-memory"
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store."""
-    return make_store()
 
 
 def made(

@@ -41,12 +41,6 @@ def said(span: ReadableSpan) -> dict[str, object]:
     return {name.rpartition(".")[2]: value for name, value in span.attributes.items()}
 
 
-@pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """Alice's global shelf."""
-    return store.scope(acting_as=alice)
-
-
 def test_a_verb_is_one_span(spans: InMemorySpanExporter, shelf: Scope) -> None:
     """Its name, the kind of shelf, what came of it, how many; verbs that it is made of are in."""
     shelf.save("n", "plan", "x")

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import pytest
+from held import run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memories_sdk import MemoryStore, MemoryTools, Principal, Scope, ToolResult
+from memories_sdk import MemoryTools, Scope
 from memories_sdk.tools import (
     OPERATIONS,
     TOOLS,
     describe,
 )
-
-if TYPE_CHECKING:
-    from conftest import MakeStore
 
 NO_TEXT: dict[str, object] = {
     "truth value": True,
@@ -64,30 +61,6 @@ NO_OBJECT: dict[str, object] = {
     "thing": object(),
     "bytes": b"{}",
 }
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
-    """The tools of alice's agent `writer`."""
-    return MemoryTools(store, acting_as=alice, agent=store.agents.create("writer", owner=alice))
-
-
-@pytest.fixture
-def own(store: MemoryStore, alice: Principal, tools: MemoryTools) -> Scope:
-    """The agent's own shelf."""
-    assert tools
-    return store.scope(acting_as=alice, agent="writer")
-
-
-def run(tools: MemoryTools, action: str, tool: str = "memory", **arguments: object) -> ToolResult:
-    """Call a tool as after a person's approval."""
-    return tools.call(tool, {"action": action, **arguments}, approved=True)
 
 
 @pytest.mark.parametrize(

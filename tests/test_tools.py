@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
+from held import run
 
-from memories_sdk import MemoryStore, MemoryTools, Principal, Scope, ToolResult
+from memories_sdk import MemoryStore, MemoryTools, Principal, Scope
 from memories_sdk.tools import (
     MAX_TEXT,
     NO_CONTEXT,
@@ -25,30 +26,6 @@ from memories_sdk.tools import (
 
 if TYPE_CHECKING:
     from conftest import MakeStore
-
-
-@pytest.fixture
-def store(make_store: MakeStore) -> MemoryStore:
-    """An empty store that does not wait for the device."""
-    return make_store(durability="process")
-
-
-@pytest.fixture
-def tools(store: MemoryStore, alice: Principal) -> MemoryTools:
-    """The tools of alice's agent `writer`."""
-    return MemoryTools(store, acting_as=alice, agent=store.agents.create("writer", owner=alice))
-
-
-@pytest.fixture
-def own(store: MemoryStore, alice: Principal, tools: MemoryTools) -> Scope:
-    """The agent's own shelf."""
-    assert tools
-    return store.scope(acting_as=alice, agent="writer")
-
-
-def run(tools: MemoryTools, action: str, tool: str = "memory", **arguments: object) -> ToolResult:
-    """Call a tool as after a person's approval."""
-    return tools.call(tool, {"action": action, **arguments}, approved=True)
 
 
 def test_the_phrases_are_the_seeds(tools: MemoryTools) -> None:

@@ -20,12 +20,6 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR picture"
 
 
 @pytest.fixture
-def shelf(store, alice):
-    """Alice's own shelf."""
-    return store.scope(acting_as=alice)
-
-
-@pytest.fixture
 def team(store, alice, lab):
     """The shelf of a group that alice is in."""
     return store.scope(acting_as=alice, principal=lab)

@@ -4,8 +4,6 @@ import subprocess
 import sys
 import threading
 
-import pytest
-
 from memories_sdk import MemoryStore
 
 WRITER = """
@@ -14,12 +12,6 @@ from memories_sdk import MemoryStore
 store = MemoryStore(sys.argv[1])
 store.scope(acting_as=store.principals.user("alice")).create("from elsewhere", "plan", "x")
 """
-
-
-@pytest.fixture
-def shelf(store, alice):
-    """An empty shelf."""
-    return store.scope(acting_as=alice)
 
 
 def test_a_watch_gives_each_change_once_and_in_order(shelf):

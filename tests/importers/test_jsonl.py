@@ -30,12 +30,6 @@ HEAD = {"format": "memories-sdk", "version": 1}
 
 
 @pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """The shelf that is written out."""
-    return store.scope(acting_as=alice)
-
-
-@pytest.fixture
 def other(store: MemoryStore, bob: Principal) -> Scope:
     """An empty shelf of somebody else."""
     return store.scope(acting_as=bob)

@@ -39,12 +39,6 @@ BODIES = [
 
 
 @pytest.fixture
-def shelf(store: MemoryStore, alice: Principal) -> Scope:
-    """The shelf that is written."""
-    return store.scope(acting_as=alice)
-
-
-@pytest.fixture
 def other(store: MemoryStore, bob: Principal) -> Scope:
     """An empty shelf of somebody else."""
     return store.scope(acting_as=bob)

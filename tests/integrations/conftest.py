@@ -39,13 +39,6 @@ def shelf(store: MemoryStore, alice: Principal, tools: MemoryTools) -> Scope:
     return store.scope(acting_as=alice)
 
 
-@pytest.fixture
-def own(store: MemoryStore, alice: Principal, tools: MemoryTools) -> Scope:
-    """The agent's own shelf."""
-    assert tools
-    return store.scope(acting_as=alice, agent="writer")
-
-
 @contextmanager
 def locked(store: MemoryStore) -> Iterator[None]:
     """Hold the lock for writing, as another program would."""

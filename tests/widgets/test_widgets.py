@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from memories_sdk import MemoryStore, MemoryTools, Vocabulary, widgets
+from memories_sdk import MemoryStore, Vocabulary, widgets
 from memories_sdk.widgets._place import Placed
 
 MARKER = "sesame-open-the-door"
@@ -651,13 +651,6 @@ def test_without_the_extra_the_error_names_the_install_line() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert 'pip install "memories-sdk[widgets]"' in done.stdout, done.stderr
-
-
-@pytest.fixture
-def tools(store, alice):
-    """The tools of an agent of alice's, which asks before it deletes."""
-    agent = store.agents.create("writer", owner=alice)
-    return MemoryTools(store, acting_as=alice, agent=agent)
 
 
 def delete(tools, name: str = "a"):
