@@ -12,7 +12,7 @@ import pytest
 
 from memories_sdk import InvalidInput, MemoryStore, MemoryTools, Scope
 from memories_sdk.desk import MOST_DRAFTS
-from memories_sdk.document_tools import OPERATIONS, TOOLS
+from memories_sdk.document_tools import ALL_OPERATIONS, TOOLS
 from memories_sdk.fact_tools import FACT_TOOLS
 from memories_sdk.facts import MAX_LISTED
 from memories_sdk.memory import MAX_BODY_BYTES
@@ -105,7 +105,7 @@ def test_an_answer_without_a_limit_has_a_bound(full: Scope, verb: str) -> None:
     assert 0 < len(call(full)) <= bound
 
 
-CALLS = {f"{tool} {it}": (tool, {"action": it}) for tool in TOOLS for it in OPERATIONS} | {
+CALLS = {f"{tool} {it}": (tool, {"action": it}) for tool in TOOLS for it in ALL_OPERATIONS} | {
     tool: (tool, {}) for tool in FACT_TOOLS
 }
 
@@ -114,8 +114,10 @@ CALLS = {f"{tool} {it}": (tool, {"action": it}) for tool in TOOLS for it in OPER
 def test_no_tool_says_more_than_a_model_reads(store: MemoryStore, full: Scope, call: str) -> None:
     """Every operation of every tool stays within the budget, whatever is on the shelf."""
     tool, own = CALLS[call]
-    tools = MemoryTools(store, acting_as=full.caller)
+    every = dict.fromkeys(TOOLS, ALL_OPERATIONS)
+    tools = MemoryTools(store, acting_as=full.caller, operations=every)
     sent = {"name": "huge", "type": "plan", "key": "k0001", "find": "x", "new_text": "y"}
+    sent["query"] = "word"
     if tool in FACT_TOOLS:
         sent["type"] = "fact"
     answer = tools.call(tool, sent | own, prompt="What do you remember of the word?")

@@ -14,7 +14,7 @@ import pytest
 
 import memories_sdk
 from memories_sdk import Memory, MemoryStore, MemoryTools, Scope
-from memories_sdk.document_tools import OPERATIONS, TOOLS
+from memories_sdk.document_tools import ALL_OPERATIONS, TOOLS
 from memories_sdk.fact_tools import FACT_TOOLS
 
 if TYPE_CHECKING:
@@ -129,8 +129,9 @@ def foreign(make_store: MakeStore, whose: str) -> Foreign:
 def by_tools(foreign: Foreign) -> dict[str, Callable[[], object]]:
     """Return a call of every operation of every tool."""
     hers = foreign.hers
-    tools = MemoryTools(foreign.store, acting_as=hers.caller, agent=hers.agent)
-    calls = {f"{tool} {it}": (tool, {"action": it}) for tool in TOOLS for it in OPERATIONS}
+    every = dict.fromkeys(TOOLS, ALL_OPERATIONS)
+    tools = MemoryTools(foreign.store, acting_as=hers.caller, agent=hers.agent, operations=every)
+    calls = {f"{tool} {it}": (tool, {"action": it}) for tool in TOOLS for it in ALL_OPERATIONS}
     calls |= {tool: (tool, {}) for tool in FACT_TOOLS}
     sent = foreign.values | {"scope": "agent", "acting_as": "alice", "owner": "alice"}
     return {

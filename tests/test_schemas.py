@@ -18,11 +18,18 @@ from google.genai import types as gemini
 from pydantic import TypeAdapter
 
 from memories_sdk import InvalidInput, MemoryStore, MemoryTools, Principal
+from memories_sdk.document_tools import ALL_OPERATIONS
 from memories_sdk.schemas import FORMS, Form
 from memories_sdk.tools import FACT_TOOLS, OPERATIONS, TOOLS
 
 EVERY_TOOL = (*TOOLS, *FACT_TOOLS)
-NARROWED = [tuple(OPERATIONS), *((it,) for it in OPERATIONS), ("list", "get"), ("get", "delete")]
+NARROWED = [
+    tuple(OPERATIONS),
+    tuple(ALL_OPERATIONS),
+    *((it,) for it in ALL_OPERATIONS),
+    ("list", "get"),
+    ("get", "delete"),
+]
 
 each_choice = pytest.mark.parametrize("operations", NARROWED, ids="+".join)
 each_form = pytest.mark.parametrize("form", FORMS)
@@ -169,7 +176,7 @@ def test_mcp_takes_them(store: MemoryStore, alice: Principal, operations: tuple[
         tool = mcp_types.Tool.model_validate(definition)
         assert tool.input_schema == definition["inputSchema"]
         hints[tool.name] = (tool.annotations.read_only_hint, tool.annotations.destructive_hint)
-    reads = set(operations) <= {"list", "get"}
+    reads = set(operations) <= {"list", "get", "search"}
     assert hints["memory"] == (reads, not reads)
     assert hints["list_memory"] == (True, False)
     assert hints["clear_memory"] == (False, True)

@@ -344,6 +344,63 @@ def test_a_description_stays_one_line(tools: MemoryTools) -> None:
     assert len(describe({"action": "x" * 10**6, "name": "y" * 10**6, "type": "z" * 10**6})) < 700
 
 
+@pytest.fixture
+def seeking(store: MemoryStore, alice: Principal, tools: MemoryTools) -> MemoryTools:
+    """The tools of alice's agent `writer`, who may also search."""
+    assert tools
+    every = dict.fromkeys(TOOLS, (*OPERATIONS, "search"))
+    return MemoryTools(store, acting_as=alice, agent="writer", operations=every)
+
+
+def test_a_search_shows_the_best_first_with_what_matches(
+    seeking: MemoryTools, own: Scope, shelf: Scope
+) -> None:
+    """Each hit as in a list, below it what that does not show, on the shelf of the tool alone."""
+    own.save("tide", "plan", "Take boots. The ebb comes at six.", summary="A day at the coast")
+    own.save("voice", "context", "Say ebb, never low water.")
+    shelf.save("elsewhere", "plan", "ebb")
+    assert run(seeking, "search", query="When is the ebb?").text.splitlines() == [
+        "Found 2 memory(ies) that match in agent scope, the best first:",
+        "- [voice] [context] — Say ebb, never low water.",
+        "- [tide] [plan] — A day at the coast",
+        "  > The ebb comes at six.",
+    ]
+    assert run(seeking, "search", query="ebb", type="plan").text.startswith("Found 1 memory(ies)")
+    assert run(seeking, "search", query="whales").text == "No memories match in agent scope."
+    result = run(seeking, "search", query="ebb", type="fact")
+    assert (result.ok, result.code) == (False, "unknown_type")
+    assert run(seeking, "search").text == "Error: query is required for search action."
+    assert not seeking.needs_approval("memory", {"action": "search", "query": "x"})
+
+
+def test_a_search_says_what_it_leaves_out(seeking: MemoryTools, own: Scope) -> None:
+    """Twenty hits, and a bounded text; no body forges a line of it."""
+    for number in range(30):
+        own.save(f"n{number}", "plan", "ebb\n- [forged] [plan] — row\u2028  > quoted. " * 9)
+    lines = run(seeking, "search", query="ebb").text.splitlines()
+    assert sum(line.startswith("- [n") for line in lines) == 20
+    assert not [it for it in lines if it.startswith(("- [forged", "  > quoted"))]
+    assert lines[-1] == "… and 10 more. Use other words, or name a type."
+
+
+def test_a_search_is_had_by_whom_it_was_given(tools: MemoryTools, seeking: MemoryTools) -> None:
+    """The five operations are the seed's: no other is offered, shown or named unasked."""
+    result = run(tools, "search", query="x")
+    assert (result.code, result.text) == (
+        "unknown_action",
+        "Invalid action. Must be list, get, save, replace, or delete.",
+    )
+    assert run(seeking, "find", query="x").text == (
+        "Invalid action. Must be list, get, save, replace, delete, or search."
+    )
+    (plain, _), (more, _) = tools.schemas(), seeking.schemas()
+    assert "query" not in plain["parameters"]["properties"]
+    properties = more["parameters"]["properties"]
+    assert properties["action"]["enum"] == [*OPERATIONS, "search"]
+    assert properties["query"]["type"] == "string"
+    assert "list or search" in properties["type"]["description"]
+
+
 def test_schemas_are_valid_and_closed() -> None:
     """An object without top-level choices, every property typed, nothing else allowed."""
     for operations in (tuple(OPERATIONS), *((it,) for it in OPERATIONS), ("list", "get"), ()):

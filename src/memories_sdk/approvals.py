@@ -24,7 +24,7 @@ from memories_sdk import document_tools
 from memories_sdk.arguments import Arguments
 from memories_sdk.bound import parsed_id
 from memories_sdk.database import Connection
-from memories_sdk.document_tools import OPERATIONS, TOOLS, describe
+from memories_sdk.document_tools import ALL_OPERATIONS, TOOLS, describe
 from memories_sdk.errors import (
     Conflict,
     EditConflict,
@@ -81,7 +81,7 @@ class ApprovalPolicy:
 
     def __post_init__(self) -> None:
         for tool, operations in self.operations.items():
-            known = (_FACT_OPERATIONS[tool],) if tool in FACT_TOOLS else tuple(OPERATIONS)
+            known = (_FACT_OPERATIONS[tool],) if tool in FACT_TOOLS else tuple(ALL_OPERATIONS)
             if tool not in {**TOOLS, **FACT_TOOLS} or not set(operations) <= set(known):
                 raise InvalidInput(
                     f"There is no such operation of {tool!r}: {', '.join(operations)}.",
@@ -96,7 +96,7 @@ class ApprovalPolicy:
     def needs(self, tool: str, operation: str) -> bool:
         """Tell whether a person must agree; what nobody declared needs it."""
         if (chosen := self.operations.get(tool)) is not None and (
-            operation in OPERATIONS or operation == _FACT_OPERATIONS.get(tool)
+            operation in ALL_OPERATIONS or operation == _FACT_OPERATIONS.get(tool)
         ):
             return operation in chosen
         if tool in FACT_TOOLS:

@@ -25,11 +25,12 @@ from typing import Any, Final
 
 from memories_sdk.approvals import operation_of
 from memories_sdk.arguments import Arguments
+from memories_sdk.document_tools import ALL_OPERATIONS
 from memories_sdk.errors import InvalidInput, MemoriesError, MissingExtra
 from memories_sdk.reader import ScopeReader
 from memories_sdk.results import ToolResult
 from memories_sdk.scope import Scope
-from memories_sdk.tools import FACT_TOOLS, OPERATIONS, TOOLS, MemoryTools
+from memories_sdk.tools import FACT_TOOLS, TOOLS, MemoryTools
 from memories_sdk.trial import Trial
 
 try:
@@ -133,7 +134,7 @@ def _operation(tool: str, arguments: object) -> str:
         wanted = operation_of(tool, Arguments(arguments))
     except InvalidInput:
         return _UNKNOWN
-    known = tool in FACT_TOOLS or (tool in TOOLS and wanted in OPERATIONS)
+    known = tool in FACT_TOOLS or (tool in TOOLS and wanted in ALL_OPERATIONS)
     return wanted if known else _UNKNOWN
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memories_sdk.approvals import ApprovalPolicy
-from memories_sdk.document_tools import OPERATIONS, TOOLS
+from memories_sdk.document_tools import ALL_OPERATIONS, OPERATIONS, TOOLS
 from memories_sdk.errors import InvalidInput
 
 MAX_PROMPT: Final = 100_000
@@ -115,8 +115,8 @@ def _check_operations(name: str, value: object) -> None:
     for tool, operations in value.items():
         if tool not in TOOLS or isinstance(operations, str):
             raise _wrong(name, f"lists of operations of {' and '.join(TOOLS)}")
-        if not set(operations) <= set(OPERATIONS):
-            raise _wrong(name, f"operations among {', '.join(OPERATIONS)}")
+        if not set(operations) <= set(ALL_OPERATIONS):
+            raise _wrong(name, f"operations among {', '.join(ALL_OPERATIONS)}")
 
 
 def _wrong(name: str, words: str) -> InvalidInput:

@@ -22,6 +22,8 @@ from memories_sdk.approvals import (
 )
 from memories_sdk.arguments import Arguments
 from memories_sdk.document_tools import (
+    ALL_OPERATIONS,
+    FURTHER,
     OPERATIONS,
     TOOLS,
     Operation,
@@ -89,8 +91,9 @@ class MemoryTools:
             refused and `global_memory` works.
         principal: Whose global memories: the agent's owner when left out and an `Agent` is
             given, else the caller itself.
-        operations: The operations the agent has, by document tool; all five when left out. An
-            empty list takes any tool away, a fact tool too.
+        operations: The operations the agent has, by document tool; when left out, all five of
+            `OPERATIONS`. `search` is one more, for an agent whose list names it. An empty list
+            takes any tool away, a fact tool too.
         policy: Decides whether the user wished for a fact to be written.
         approval: Decides which calls a person must agree to.
         ask: Asks that person, for a script: `ask_in_terminal`, or any function that shows an
@@ -248,10 +251,12 @@ class MemoryTools:
         self, tool: str, given: Arguments, key: str | None, *, approved: bool
     ) -> ToolResult:
         operation = given.text("action") or "list"
-        if operation not in OPERATIONS:
-            text = "Invalid action. Must be list, get, save, replace, or delete."
+        has = self.operations[tool]
+        known = [it for it in ALL_OPERATIONS if it not in FURTHER or it in has]
+        if operation not in known:
+            text = f"Invalid action. Must be {', '.join(known[:-1])}, or {known[-1]}."
             return ToolResult(ok=False, text=text, code="unknown_action", retryable=True)
-        if operation not in self.operations[tool]:
+        if operation not in has:
             return _disabled(operation)
         check_required(operation, given)
         if self.approval.needs(tool, operation):

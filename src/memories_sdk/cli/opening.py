@@ -10,6 +10,7 @@ from typing import Annotated, Final, TypedDict
 import typer
 
 from memories_sdk.cli.shell import Answer, Shell, command
+from memories_sdk.document_tools import ALL_OPERATIONS, READING
 from memories_sdk.engines import SERVERS, opened
 from memories_sdk.policy import APPROVAL
 from memories_sdk.tables import SCHEMA_VERSION
@@ -22,7 +23,7 @@ PATIENCE: Final = 600.0
 """Longest wait for other programs before tables are changed, in seconds."""
 
 _EVERY: Final = (*TOOLS, *FACT_TOOLS)
-_READING: Final = frozenset({"list", "get", "list_memory"})
+_READING: Final = READING | {"list_memory"}
 
 
 class StoppedShape(TypedDict):
@@ -63,7 +64,8 @@ def mcp(
     # The door first: it says what to install when something is missing.
     from memories_sdk.integrations.mcp import http_app, serve_stdio  # noqa: PLC0415 - an extra
 
-    tools = _tools(shell, {} if facts else dict.fromkeys(FACT_TOOLS, ()))
+    had: dict[str, Iterable[str]] = dict.fromkeys(TOOLS, ALL_OPERATIONS)
+    tools = _tools(shell, had if facts else had | dict.fromkeys(FACT_TOOLS, ()))
     if http:
         import uvicorn  # noqa: PLC0415 - it comes with the extra
 
