@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from uuid6 import UUID
 
 from memories_sdk.database import Connection
-from memories_sdk.errors import NotFound
+from memories_sdk.errors import InvalidInput, NotFound
 from memories_sdk.fields import checked_type, normal_name
 from memories_sdk.keys import check_current
 from memories_sdk.ledger import Owner
@@ -125,6 +126,27 @@ def parsed_id(value: UUID | str) -> UUID:
         return UUID(str(value))
     except ValueError:
         raise unknown_id() from None
+
+
+def parsed_ids(values: Sequence[UUID | str]) -> list[UUID]:
+    """Return the ids in their order.
+
+    Raises:
+        InvalidInput: They are no list, or one is named twice.
+        NotFound: One is no id at all.
+    """
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InvalidInput(
+            "ids must be a list of memory ids.",
+            field="ids",
+            suggestion="For example [head.id for head in shelf.list()].",
+        )
+    ids = [parsed_id(each) for each in values]
+    if len(set(ids)) != len(ids):
+        raise InvalidInput(
+            "An id is named twice.", field="ids", suggestion="Name each memory once."
+        )
+    return ids
 
 
 def unknown_id() -> NotFound:

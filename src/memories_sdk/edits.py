@@ -9,6 +9,7 @@ from typing import Final
 
 from memories_sdk.errors import AnchorNotFound, AnchorNotUnique, InvalidInput
 from memories_sdk.fields import checked_text, kind_of
+from memories_sdk.memory import Unset
 
 COUNTED_MATCHES: Final = 10_000
 SHOWN_MATCHES: Final = 10
@@ -20,6 +21,32 @@ class Edit:
 
     find: str
     new_text: str
+
+
+def wanted_edits(
+    find: str | Unset, new_text: str | Unset, edits: Sequence[Edit] | Unset
+) -> Sequence[Edit]:
+    """Return the edits of a call that names one replacement or a list of them.
+
+    Raises:
+        InvalidInput: Both were given, or neither wholly.
+    """
+    if not isinstance(edits, Unset):
+        if not isinstance(find, Unset) or not isinstance(new_text, Unset):
+            raise InvalidInput(
+                "Give either find and new_text, or edits.",
+                field="edits",
+                suggestion="A single edit needs find and new_text.",
+            )
+        return edits
+    if isinstance(find, Unset) or isinstance(new_text, Unset):
+        missing = "find" if isinstance(find, Unset) else "new_text"
+        raise InvalidInput(
+            f"{missing} is required.",
+            field=missing,
+            suggestion="Pass an empty new_text to delete the passage.",
+        )
+    return [Edit(find, new_text)]
 
 
 def apply_edits(content: str, edits: Sequence[Edit]) -> str:

@@ -10,10 +10,10 @@ from typing import Literal
 from uuid6 import UUID
 
 from memories_sdk import transfers
-from memories_sdk.bound import parsed_id, unknown_id
+from memories_sdk.bound import parsed_id, parsed_ids, unknown_id
 from memories_sdk.desk import Desk
 from memories_sdk.draft import Draft, edited
-from memories_sdk.edits import Edit, apply_edits
+from memories_sdk.edits import Edit, apply_edits, wanted_edits
 from memories_sdk.errors import EditConflict, InvalidInput
 from memories_sdk.fields import (
     checked_order,
@@ -243,7 +243,7 @@ class Scope(Desk):
             EditConflict: `expected_version` is stale.
         """
         name = self._name(name, type)
-        wanted = _edits(find, new_text, edits)
+        wanted = wanted_edits(find, new_text, edits)
         expected = checked_version(expected_version)
         return self._edit(lambda shelf: self._there(shelf, name, type), wanted, expected)
 
@@ -258,7 +258,7 @@ class Scope(Desk):
         expected_version: int | None = None,
     ) -> Memory:
         """Replace as `replace` does, in the memory with that id."""
-        wanted = _edits(find, new_text, edits)
+        wanted = wanted_edits(find, new_text, edits)
         expected = checked_version(expected_version)
         return self._edit(lambda shelf: self._with_id(shelf, id), wanted, expected)
 
@@ -353,17 +353,7 @@ class Scope(Desk):
                 field="unknown",
                 suggestion="Leave it out to refuse.",
             )
-        if isinstance(ids, str) or not isinstance(ids, Sequence):
-            raise InvalidInput(
-                "ids must be a list of memory ids.",
-                field="ids",
-                suggestion="For example [head.id for head in shelf.list()].",
-            )
-        wanted = [parsed_id(each).bytes for each in ids]
-        if len(set(wanted)) != len(wanted):
-            raise InvalidInput(
-                "An id is named twice.", field="ids", suggestion="Name each memory once."
-            )
+        wanted = [each.bytes for each in parsed_ids(ids)]
         with self._writing() as shelf:
             rows = shelf.order()
             old = list(rows)
@@ -497,24 +487,3 @@ def _remove(shelf: Shelf, stored: Stored, expected: int | None) -> Memory:
     expect(shelf, stored, expected)
     shelf.remove(stored)
     return stored.memory
-
-
-def _edits(
-    find: str | Unset, new_text: str | Unset, edits: Sequence[Edit] | Unset
-) -> Sequence[Edit]:
-    if not isinstance(edits, Unset):
-        if not isinstance(find, Unset) or not isinstance(new_text, Unset):
-            raise InvalidInput(
-                "Give either find and new_text, or edits.",
-                field="edits",
-                suggestion="A single edit needs find and new_text.",
-            )
-        return edits
-    if isinstance(find, Unset) or isinstance(new_text, Unset):
-        missing = "find" if isinstance(find, Unset) else "new_text"
-        raise InvalidInput(
-            f"{missing} is required.",
-            field=missing,
-            suggestion="Pass an empty new_text to delete the passage.",
-        )
-    return [Edit(find, new_text)]
