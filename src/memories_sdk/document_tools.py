@@ -253,15 +253,27 @@ def _get(scope: Scope, given: Arguments) -> Answer:
     """
     memory = scope.get(*_identity(given))
     summary = f"*Summary: {memory.summary}*\n" if memory.summary else ""
-    left_out = len(memory.content) - MAX_TEXT
-    more = f"\n… and {left_out} more characters." if left_out > 0 else ""
-    body = memory.content[:MAX_TEXT]
-    label = ""
-    if memory.untrusted:
-        label = f"{UNTRUSTED_NOTE}\n"
-        body = "".join(f"> {line}" for line in body.splitlines(keepends=True))
-    text = f"# {memory.name} ({memory.type})\n{label}{summary}\n{body}{more}"
+    label = f"{UNTRUSTED_NOTE}\n" if memory.untrusted else ""
+    text = f"# {memory.name} ({memory.type})\n{label}{summary}\n{body_shown(memory)}"
     return Answer(text, _told(scope, memory))
+
+
+def body_shown(memory: Memory) -> str:
+    """Return a body as an agent reads it: within `MAX_TEXT`, each line of an untrusted one quoted.
+
+    A line ends wherever any reader may think that it does, so that none begins without its mark.
+    """
+    mark = "> " if memory.untrusted else ""
+    lines = memory.content.splitlines(keepends=True) if mark else [memory.content]
+    shown, taken, room = [], 0, MAX_TEXT
+    for line in lines:
+        if (room := room - len(mark)) <= 0:
+            break
+        shown.append(f"{mark}{line[:room]}")
+        taken += len(line[:room])
+        room -= len(line[:room])
+    left_out = len(memory.content) - taken
+    return "".join(shown) + (f"\n… and {left_out} more characters." if left_out else "")
 
 
 def _told(scope: Scope, memory: Memory) -> dict[str, object]:

@@ -6,21 +6,24 @@ graph = builder.compile(store=ShelfStore(store.scope(acting_as=alice)))
 
 An item is a memory: its namespace and key are the name, `notes/alice/reader` for the key `reader`
 in `("notes", "alice")`, and its value is the body, as JSON. A body that a person wrote as plain
-text is the value `{"content": …}`.
+text is the value `{"content": …}`. The value of a memory that a person marked untrusted begins
+with a note that says so, under the key `(untrusted)`; it is no part of the body.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from memories_sdk.document_tools import UNTRUSTED_NOTE
 from memories_sdk.errors import NotFound
 from memories_sdk.integrations import Extra, heads
-from memories_sdk.memory import Memory
+from memories_sdk.memory import UNTRUSTED, Memory
 from memories_sdk.pages import MAX_PAGE
 from memories_sdk.scope import Scope
 
@@ -102,7 +105,8 @@ class ShelfStore(BaseStore):
     def _put(self, op: PutOp) -> None:
         name = _name(op.namespace, op.key)
         if op.value is not None:
-            body = json.dumps(op.value, ensure_ascii=False, indent=1)
+            told = {name: each for name, each in op.value.items() if name != UNTRUSTED}
+            body = json.dumps(told, ensure_ascii=False, indent=1)
             self._scope.save(name, self._type, body)
             return
         try:
@@ -113,13 +117,13 @@ class ShelfStore(BaseStore):
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix = tuple(op.namespace_prefix)  # callers pass lists too
         found = self._hits(op.query) if op.query else self._all(prefix)
-        items = [
+        items = (
             SearchItem(**_item(memory), score=score)
             for memory, score in found
             if _place(memory.name)[0][: len(prefix)] == prefix
-        ]
-        wanted = [item for item in items if _matches(item.value, op.filter or {})]
-        return wanted[op.offset : op.offset + op.limit]
+        )
+        wanted = (item for item in items if _matches(item.value, op.filter or {}))
+        return list(itertools.islice(wanted, op.offset, op.offset + op.limit))
 
     def _hits(self, query: str) -> Iterable[tuple[Memory, float | None]]:
         """Yield what the search of the shelf finds, the best first."""
@@ -164,10 +168,15 @@ def _item(memory: Memory) -> dict[str, Any]:
     return {
         "namespace": namespace,
         "key": key,
-        "value": _value(memory.content),
+        "value": {**_label(memory), **_value(memory.content)},
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
     }
+
+
+def _label(memory: Memory) -> dict[str, str]:
+    """Return what an agent is told of an untrusted memory, as a part of its value."""
+    return {UNTRUSTED: UNTRUSTED_NOTE} if memory.untrusted else {}
 
 
 def _value(body: str) -> dict[str, Any]:
