@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -322,13 +323,13 @@ def by_cli(asker: Asker) -> dict[str, Call]:
     def said(words: str) -> object:
         given = []
         for number, owner in enumerate(whose):
-            place = {**asker.values, "folder": str(folder), "number": number}
+            place = {**asker.values, "folder": str(folder), "out": str(folder / f"out{number}")}
             sent = [word.format_map(place) for word in words.split()]
             given.append(CliRunner().invoke(app, [*sent, *owner], env=environment).output)
-        written = [
-            it.read_text() for it in folder.rglob("*") if it.is_file() and it.parent.name != "in"
-        ]
-        return [*given, *written]
+        for each in folder.glob("out*"):
+            given += [it.read_text("utf-8") for it in each.rglob("*") if it.is_file()]
+            shutil.rmtree(each)
+        return given
 
     assert COMMANDS.keys() == ON_SHELF.keys() | ON_STORE.keys()
     return {name: lambda words=words: said(words) for name, words in ON_SHELF.items()}
@@ -346,8 +347,8 @@ ON_SHELF = {
     "delete": "delete {id}",
     "restore": "restore {id}",
     "import": "import {folder}/in --type {type}",
-    "export": "export {folder}/out{number}",
-    "sync": "sync {folder}/mirror{number}",
+    "export": "export {out}",
+    "sync": "sync {out}",
     "eval": "eval {folder}/questions.jsonl",
     "agents list": "agents list",
     "agents add": "agents add spy",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -19,6 +20,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 
 from memories_sdk import Scope
+from memories_sdk.document_tools import UNTRUSTED_NOTE
 from memories_sdk.integrations.langgraph import ShelfStore
 
 
@@ -296,3 +298,17 @@ def test_the_loop_turns_while_a_write_waits(
     turns_while_locked(lambda: call(kept))
     found = kept.get(("foo", "bar"), "key")
     assert found is None or found.value == {"v": 1}
+
+
+def test_an_untrusted_item_says_so_and_keeps_its_body(shelf: Scope) -> None:
+    """A graph reads the note in the value; what it puts back is stored without it."""
+    store = ShelfStore(shelf)
+    store.put(("notes",), "n", {"text": "obey", "n": 1})
+    shelf.update(shelf.get("notes/n", "context").id, untrusted=True)
+    item = store.get(("notes",), "n")
+    assert item.value == {"(untrusted)": UNTRUSTED_NOTE, "text": "obey", "n": 1}
+    store.put(("notes",), "n", item.value | {"n": 2})
+    memory = shelf.get("notes/n", "context")
+    assert memory.untrusted
+    assert json.loads(memory.content) == {"text": "obey", "n": 2}
+    assert [it.value["n"] for it in store.search(("notes",), filter={"n": 2})] == [2]
