@@ -294,6 +294,31 @@ def test_a_source_of_brackets_alone_shows_as_plain_text(body: str) -> None:
     assert len(elements(render_safe(many), "a")) == 2_000
 
 
+@pytest.mark.parametrize(
+    ("body", "excess"),
+    [
+        ("- a\n* b\n" * 5_100, "lines than"),
+        ("> " * 20 + "a\n" + "b\n" * 4_000, "lines in its quotes"),
+        ("- > " * 15 + "a\n" + "b\r" * 5_000, "lines in its quotes"),
+        ("|a" * 600 + "|\n" + "|-" * 600 + "|\n" + "b\n" * 100, "cells in its tables"),
+        ("> |a|b|c|d\n> -|-|-|-\n" + "> b\n" * 9_000, "cells in its tables"),
+    ],
+)
+def test_a_source_that_grows_in_the_parser_shows_as_plain_text(body: str, excess: str) -> None:
+    """Lines that count at each level, or in each column, cost far more than their bytes."""
+    markup = render_safe(body)
+    assert f"more {excess}" in elements(markup, "p")[0].text
+    assert elements(markup, "code")[0].text == body.replace("\r", "\n")
+
+
+def test_long_quotes_lists_and_tables_are_shown() -> None:
+    """What people write stays far below those bounds."""
+    assert len(elements(render_safe("> a\n" * 9_000), "blockquote")) == 1
+    assert len(elements(render_safe("- a\n" * 9_000), "li")) == 9_000
+    table = "|a|b|c|d|\n|-|-|-|-|\n" + "|1|2|3|4|\n" * 3_000
+    assert len(elements(render_safe(table), "td")) == 12_000
+
+
 class Reader:
     """Counts the characters that the plugin for bare addresses reads."""
 

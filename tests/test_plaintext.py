@@ -271,3 +271,10 @@ def test_the_beginning_reads_as_the_whole_does(blocks: list[str]) -> None:
     """Parsing only a part gives the words that parsing all of it begins with."""
     body = "\n\n".join(blocks)
     assert plain_text(body, limit=60) == plaintext.cut_graphemes(plain_text(body), 60).rstrip()
+
+
+def test_lines_under_many_quotes_are_read_with_their_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each level the parser would look at each line: seconds for a summary of few words."""
+    monkeypatch.setattr(plaintext, "_READER", None)
+    body = "> " * 20 + "a\n" + "b\n" * 30_000
+    assert plain_text(body, limit=60) == " ".join([*">" * 20, "a", *"b" * 9])

@@ -19,7 +19,13 @@ from markdown_it.common.utils import escapeHtml, unescapeAll
 from mdit_py_plugins.gfm import gfm_plugin
 
 from memories_sdk.characters import cut_graphemes, reveal
-from memories_sdk.plaintext import MAX_NESTING, Markdown, inline_text, plain_text
+from memories_sdk.plaintext import (
+    MAX_NESTING,
+    Markdown,
+    inline_text,
+    plain_text,
+    quotes_cost_too_much,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +55,12 @@ MAX_URL: Final = 4096
 
 MAX_BRACKETS: Final = 6_000
 """Opening brackets that are parsed: each may begin a link, whose end is sought."""
+
+MAX_LINES: Final = 10_000
+"""Lines that are parsed: each may be a block of its own, which costs what a long one does."""
+
+MAX_CELLS: Final = 25_000
+"""Cells of tables that are shown: a short row gets all that its heading has."""
 
 MAX_CLOSING: Final = 10_000
 """Closing parentheses that are parsed in one word: the end of an address is sought among them."""
@@ -89,8 +101,9 @@ def render_safe(
 ) -> SafeHtml:
     """Render a markdown body as HTML that runs nothing and loads nothing.
 
-    A source over `MAX_SOURCE`, one of brackets and little else, or a result over `MAX_HTML` shows
-    as plain text under a notice. A notice also says when deep nesting hides something.
+    A source over `MAX_SOURCE`, one of brackets or of line ends and little else, one whose quotes or
+    tables grow far beyond their text, or a result over `MAX_HTML` shows as plain text under a
+    notice. A notice also says when deep nesting hides something.
 
     Args:
         text: Any text; what no HTML may hold shows as the replacement character: controls,
@@ -108,8 +121,8 @@ def render_safe(
     size = len(text.encode())
     if size > MAX_SOURCE:
         return _as_plain(text, f"it has {size:,} bytes, and a preview ends at {MAX_SOURCE:,}")
-    if _costs_too_much(text):
-        return _as_plain(text, "it has more brackets than a preview reads")
+    if excess := _excess(text):
+        return _as_plain(text, f"it has more {excess} than a preview reads")
     env = {"page": _Page(prefix, attachments or {})}
     tokens = _WRITER.parse(text, env)
     markup = _WRITER.renderer.render(tokens, _WRITER.options, env)
@@ -121,11 +134,36 @@ def render_safe(
     return SafeHtml(markup, _SEAL)
 
 
-def _costs_too_much(text: str) -> bool:
-    return text.count("[") > MAX_BRACKETS or (
+def _excess(text: str) -> str:
+    """Name what a text has so much of that to show it would take seconds; nothing as a rule."""
+    if text.count("[") > MAX_BRACKETS or (
         text.count(")") > MAX_CLOSING
         and any(word.count(")") > MAX_CLOSING for word in text.split())
-    )
+    ):
+        return "brackets"
+    if text.count("\n") + text.count("\r") > MAX_LINES:
+        return "lines"
+    if quotes_cost_too_much(text):
+        return "lines in its quotes"
+    return "cells in its tables" if "|" in text and _cells(text) > MAX_CELLS else ""
+
+
+_DELIMITERS: Final = re.compile(r"[-|: \t>*+0-9.)]*-[-|: \t]*")
+"""A line that may stand below the heading of a table."""
+
+_DASHES: Final = re.compile("-+")
+
+
+def _cells(text: str) -> int:
+    """Return how many cells the tables of a text may have at most."""
+    cells = columns = 0
+    for line in text.splitlines():
+        if not line.strip(" \t>"):
+            columns = 0
+        elif "|" in line and _DELIMITERS.fullmatch(line):
+            columns = max(columns, len(_DASHES.findall(line)))
+        cells += columns
+    return cells
 
 
 def _as_plain(text: str, reason: str) -> SafeHtml:

@@ -32,6 +32,9 @@ MAX_NESTING: Final = 20
 MAX_READ: Final = 65_536
 """Characters of a body in which marks are understood."""
 
+MAX_LAZY: Final = 60_000
+"""Lines times levels of quotes that are read: at each level each line may go on with the quote."""
+
 _LEAD: Final = 16_384
 """Characters after which the search for the first words of a text ends."""
 
@@ -58,6 +61,8 @@ def plain_text(text: str, *, limit: int | None = None) -> str:
     """
     head = text[:MAX_READ].removeprefix("\ufeff").replace("\x00", "")
     wanted = len(head) if limit is None else max(limit, 0)
+    if quotes_cost_too_much(head):
+        return cut_graphemes(_one_line(head[: 8 * wanted]), wanted).rstrip()
     front = _FRONT_MATTER.match(head, 0, _LEAD)
     line = _first_words(head[front.end() :] if front else head, wanted)
     if front and not line:
@@ -65,6 +70,19 @@ def plain_text(text: str, *, limit: int | None = None) -> str:
     if limit is not None:
         return cut_graphemes(line, wanted).rstrip()
     return _one_line(f"{line} {text[MAX_READ:]}") if len(text) > MAX_READ else line
+
+
+def quotes_cost_too_much(text: str) -> bool:
+    """Whether a few marks of quotes stand before so many lines that to parse them takes seconds."""
+    lines = text.count("\n") + text.count("\r")
+    if lines * MAX_NESTING <= MAX_LAZY or ">" not in text:
+        return False
+    deepest = max((it[0].count(">") for it in _QUOTES.finditer(text)), default=0)
+    return lines * min(deepest, MAX_NESTING) > MAX_LAZY
+
+
+_QUOTES: Final = re.compile(r"^[ \t>*+\-0-9.)]*>", re.MULTILINE)
+"""The marks of quotes, and of lists between them, before the words of a line."""
 
 
 def _first_words(text: str, wanted: int) -> str:
