@@ -48,7 +48,15 @@ from memories_sdk.memory import (
     head_of,
 )
 from memories_sdk.policy import APPROVAL
-from memories_sdk.principals import Agent, denied, may_control, may_see, scope_key, spora_key
+from memories_sdk.principals import (
+    Agent,
+    chosen,
+    denied,
+    may_control,
+    may_see,
+    scope_key,
+    spora_key,
+)
 from memories_sdk.tools import FACT_TOOLS, ApprovalPolicy
 
 if TYPE_CHECKING:
@@ -563,6 +571,73 @@ def test_who_may_act_is_a_plain_rule() -> None:
             ValueError, match=r"^a shelf belongs to exactly one principal or one agent$"
         ):
             scope_key(**ids)
+
+
+def test_a_principal_is_chosen_by_id_name_or_as_it_is_written() -> None:
+    """Whatever names none of the visible ones is refused in the same words, word for word."""
+    alice, lab = Principal(1, "user", "alice"), Principal(2, "group", "lab")
+    for wanted in (2, "lab", "group:lab"):
+        assert chosen([alice, lab], wanted) == lab
+    for wanted, told in {3: "#3", "bob": "'bob'", "None": "'None'"}.items():
+        with pytest.raises(AccessDenied) as caught:
+            chosen([alice, lab], wanted)
+        assert caught.value.message == f"Caller does not control principal {told}."
+
+
+@pytest.mark.parametrize("separator", [*"\n\x1c\x85\u2028\u2029\ud800\uffff"])
+def test_whatever_ends_a_line_is_in_no_name(separator: str) -> None:
+    """A reader may end a line at any of them."""
+    with pytest.raises(InvalidInput, match="cannot be shown"):
+        normal_name(f"a{separator}b")
+
+
+def test_a_name_is_spelled_up_to_a_length() -> None:
+    """Blanks of a long key count for nothing, so that it may be short in the end."""
+    assert normal_name("a" + " " * 3_998 + "b", FACTS) == normal_name("a b", FACTS)
+    with pytest.raises(TooLong):
+        normal_name("a" + " " * 3_999 + "b", FACTS)
+
+
+def test_a_place_is_counted_from_the_first_character() -> None:
+    """A line end that begins a text ends its first line."""
+    with pytest.raises(AnchorNotUnique) as caught:
+        apply_edits("\na\n a", [Edit("a", "b")])
+    assert caught.value.positions == ((2, 1), (3, 2))
+
+
+def test_a_failure_of_ours_is_logged_with_the_tool(
+    tools: MemoryTools, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What the log says of it names no argument of the call."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(tools, "shelf", broken)
+    assert tools.call("memory", {"action": "list"}).code == "internal"
+    assert [it.getMessage() for it in caplog.records] == ["memory tool call failed: memory"]
+
+
+def test_what_waits_and_what_was_granted_say_who_asked(
+    store: MemoryStore, bob: Principal, lab: Principal
+) -> None:
+    """The card, the change and its result are the agent's, whoever decides."""
+    crew = store.agents.create("crew", owner=lab)
+    tools = MemoryTools(store, acting_as=bob, agent=crew, source="run 7")
+    tools.shelf("memory").create("n", "plan", "ab")
+    call = {"action": "delete", "name": "n", "type": "plan"}
+    waiting = tools.call("memory", call)
+    assert (waiting.ok, waiting.code) == (False, "approval_required")
+    assert waiting.text == "Waiting for approval: Memory delete: n (plan)"
+    assert waiting.approval.actor == "agent:crew"
+    assert waiting.approval.shelf == f"agent:{crew.id}"
+    assert tools.call("memory", call, approved=True).ok is True
+    change = tools.shelf("memory").history()[0]
+    assert (change.action, change.actor, change.source) == ("delete", "agent:crew", "run 7")
+    read = tools.call("memory", {"action": "save", "name": "n", "type": "plan", "content": "ab"})
+    assert read.text == "Created memory [n] (type=plan) in agent scope."
+    told = tools.call("memory", {"action": "get", "name": "n", "type": "plan"})
+    assert (told.ok, told.hint, told.data["name"]) == (True, "", "n")
 
 
 def test_a_result_tells_code_and_advice(tools: MemoryTools) -> None:
