@@ -42,9 +42,15 @@ class MakeStore(Protocol):
 
 
 class Places:
-    """Databases on one server for the stores of one test at a time, emptied for the next."""
+    """Databases on one server for the stores of one test at a time, emptied for the next.
 
-    def __init__(self, engine: str, url: str) -> None:
+    Args:
+        engine: A name of `SERVERS`.
+        url: Of any database there.
+        options: What the stores of PostgreSQL have in their URLs, `&` before each.
+    """
+
+    def __init__(self, engine: str, url: str, options: str = "") -> None:
         from sqlalchemy import create_engine  # noqa: PLC0415 -- as MemoryStore below
 
         self.url = url
@@ -52,7 +58,8 @@ class Places:
         driver = "postgresql+psycopg" if self.postgresql else "mysql+pymysql"
         plain = f"{driver}://{url.partition('://')[2]}"
         self.engine = create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=1)
-        self.prefix = f"memories_{os.getpid()}_"
+        self.options = options
+        self.prefix = f"memories_{os.getpid()}_{'own_' if options else ''}"
         self.made: list[str] = []
         self.taken: dict[str, str] = {}
 
@@ -73,7 +80,8 @@ class Places:
             self.taken[name] = self.made[place]
         if self.postgresql:
             place = self.taken[name]
-            return f"{self.url}?application_name={place}&options=-csearch_path%3D{place}"
+            search_path = f"options=-csearch_path%3D{place}"
+            return f"{self.url}?application_name={place}&{search_path}{self.options}"
         return f"{self.url.rpartition('/')[0]}/{self.taken[name]}"
 
     def empty(self) -> None:

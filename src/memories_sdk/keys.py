@@ -10,6 +10,7 @@ from memories_sdk.encryption import Cipher
 from memories_sdk.errors import InvalidInput, StoreDamaged, WrongKey
 from memories_sdk.history import image_digest, seal
 from memories_sdk.integrity import findings
+from memories_sdk.principals import scope_key
 from memories_sdk.rows import (
     Parameters,
     body_digest,
@@ -112,6 +113,7 @@ def _reseal_memories(connection: Connection, old: Cipher | None, new: Cipher) ->
         row = connection.execute(sql.WHOLE_ROW, {"row": number}).fetchone()
         memory = to_memory(row, old)
         body = {
+            "scope_key": scope_key(principal_id=memory.principal_id, agent_id=memory.agent_id),
             "row": number,
             "content": sealed_content(memory, new),
             "sha256": keyed(body_digest(memory.content), new),

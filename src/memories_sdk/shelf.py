@@ -209,6 +209,7 @@ class Shelf(Drawer):
 
     def _put_body(self, statement: str, row: int | None, memory: Memory, digest: bytes) -> None:
         body = {
+            "scope_key": self._owner.key,
             "row": row,
             "content": sealed_content(memory, self._cipher),
             "sha256": keyed(digest, self._cipher),
@@ -356,7 +357,10 @@ class Shelf(Drawer):
         self._connection.execute(sql.REORDER, parameters)
 
     def is_elsewhere(self, id: UUID) -> bool:
-        """Tell whether that memory is on another shelf."""
+        """Tell whether that memory is on another shelf, and will not come to one meanwhile."""
+        # On a server this takes a turn, which all who bring the memory back wait for: in a store
+        # of several parts, no unique key spans them.
+        self._connection.execute(sql.ENABLED, {"scope_key": f"memory:{id.hex}"}).fetchone()
         return bool(self._all(sql.ELSEWHERE, id=id.bytes))
 
     def referred_to(self) -> set[UUID]:

@@ -19,6 +19,7 @@ class Address(NamedTuple):
         shown: The same without it.
         options: What stands behind the question mark, for the driver.
         pool: Most connections at a time; `?pool=`.
+        partitions: In how many parts new tables are made; 0 for whole ones; `?partitions=`.
         prepare: After how many times a statement is prepared on the server; None for never, as
             some poolers need it; `?prepare=`.
     """
@@ -28,6 +29,7 @@ class Address(NamedTuple):
     options: dict[str, str]
     pool: int
     prepare: int | None
+    partitions: int = 0
 
     @classmethod
     def parsed(cls, url: str) -> Self:
@@ -41,6 +43,7 @@ class Address(NamedTuple):
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         pool = _number(options.pop("pool", POOL), "pool")
         prepare = _number(options.pop("prepare", PREPARE), "prepare")
+        partitions = _number(options.pop("partitions", 0), "partitions")
         query = urlencode(options, quote_via=quote)
         user, at, hosts = parts.netloc.rpartition("@")
         public = f"{user.partition(':')[0]}{at}{hosts}"
@@ -50,6 +53,7 @@ class Address(NamedTuple):
             options,
             max(pool, 1),
             prepare or None,
+            partitions,
         )
 
 

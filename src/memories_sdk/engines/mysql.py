@@ -21,7 +21,7 @@ from memories_sdk.engines.server import (
     Use,
 )
 from memories_sdk.engines.shape import shaped
-from memories_sdk.errors import MissingExtra, StoreUnavailable
+from memories_sdk.errors import InvalidInput, MissingExtra, StoreUnavailable
 from memories_sdk.wording import MYSQL, Wording
 
 try:
@@ -65,7 +65,7 @@ class MysqlDatabase(ServerDatabase):
     """
 
     dialect: ClassVar[Dialect] = MYSQL
-    wording: ClassVar[Wording] = Wording(MYSQL)
+    wording: Wording = Wording(MYSQL)
     turn: ClassVar[str] = (
         "INSERT INTO memory_turns (scope_key, turn) VALUES (%(scope_key)s, 1)"
         " ON DUPLICATE KEY UPDATE turn = turn + 1"
@@ -83,6 +83,12 @@ class MysqlDatabase(ServerDatabase):
     migration_url: ClassVar[str] = "mysql+pymysql://"
 
     def __init__(self, address: Address, *, timeout: float, use: Use = "write") -> None:
+        if address.partitions:
+            raise InvalidInput(
+                "MariaDB and MySQL part no table that has a foreign key, as ours have.",
+                field="location",
+                suggestion="Leave partitions= out, or use PostgreSQL.",
+            )
         parts = urlsplit(address.url)
         user, _, hosts = parts.netloc.rpartition("@")
         name, _, password = user.partition(":")

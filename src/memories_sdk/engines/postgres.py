@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from threading import Event
 from typing import Any, ClassVar, Final
 
 from sqlalchemy.engine.interfaces import Dialect
 
-from memories_sdk.engines import row_security
+from memories_sdk.engines import partitions, row_security
 from memories_sdk.engines.address import Address
 from memories_sdk.engines.listener import Listener
 from memories_sdk.engines.server import (
@@ -58,7 +59,7 @@ class PostgresDatabase(ServerDatabase):
     """Connections to a database on PostgreSQL."""
 
     dialect: ClassVar[Dialect] = POSTGRESQL
-    wording: ClassVar[Wording] = Wording(POSTGRESQL)
+    wording: Wording = Wording(POSTGRESQL)
     turn: ClassVar[str] = f"""
 WITH mine AS (
   INSERT INTO memory_turns AS t (scope_key, turn) VALUES (%(scope_key)s, 1)
@@ -80,11 +81,24 @@ FROM mine
     shape = shaped("postgresql")
 
     def __init__(self, address: Address, *, timeout: float, use: Use = "write") -> None:
+        partitions.check_number(address.partitions)
         self._address = address
         super().__init__(address.shown, timeout=timeout, pool=address.pool, use=use)
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+        self._listener = Listener(self.connect, self.errors)
+
+    def _look(self) -> None:
+        """See how the tables were made."""
         with self.read() as connection:
             self.walled = row_security.stands(connection)
-        self._listener = Listener(self.connect, self.errors)
+            found = partitions.count(connection)
+        partitions.check(self._address.partitions, found)
+        if found:
+            self.wording = partitions.WORDING
 
     def close(self) -> None:
         """Close all connections, the listening one too."""
@@ -140,6 +154,13 @@ FROM mine
         """Return the names of the tables in the schema that new tables go to."""
         tables = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = current_schema()"
         return {name for (name,) in connection.run(tables).fetchall()}
+
+    def ddl(self, there: AbstractSet[str]) -> list[str]:
+        """Return the statements that make our tables, in parts where the address says so."""
+        made = super().ddl(there)
+        if not (parts := self._address.partitions):
+            return made
+        return [each for statement in made for each in partitions.split(statement, parts)]
 
     def create(self, connection: ServerConnection) -> None:
         """Make our tables, in one transaction."""

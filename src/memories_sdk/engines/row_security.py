@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlalchemy import MetaData
 
+from memories_sdk.engines.partitions import PARTED
 from memories_sdk.engines.server import ServerConnection
 
 _NAMED: Final = (
@@ -28,6 +29,14 @@ _THROUGH: Final = {
 }
 """Tables that lead to a shelf by another one, which is behind the wall itself."""
 
+_PARTS: Final = f"""
+SELECT part.relname, whole.relname FROM pg_catalog.pg_inherits
+JOIN pg_catalog.pg_class part ON part.oid = inhrelid
+JOIN pg_catalog.pg_class whole ON whole.oid = inhparent
+WHERE part.relkind = 'r' AND inhparent IN ({", ".join(f"'{name}'::regclass" for name in PARTED)})
+"""  # noqa: S608 -- names of ours
+"""The parts of our tables, each of which has the key of its shelf in every row."""
+
 _OPEN: Final = frozenset({"memory_turns"})
 """Tables whose rows say nothing but that a shelf is there."""
 
@@ -39,8 +48,12 @@ def stands(connection: ServerConnection) -> bool:
 
 
 def build(connection: ServerConnection, shape: MetaData) -> None:
-    """Put up the wall, inside the transaction of the caller."""
-    for name, condition in _conditions(shape):
+    """Put up the wall, inside the transaction of the caller; around each part of a table too."""
+    walled = dict(_conditions(shape))
+    # Whoever names a part is held to the policies of that part alone.
+    for part, whole in connection.run(_PARTS).fetchall():
+        walled[whole] = walled[part] = _NAMED
+    for name, condition in walled.items():
         for statement in (
             f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
             f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY",

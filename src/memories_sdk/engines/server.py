@@ -159,7 +159,7 @@ class ServerDatabase(Database):
     replica: ServerDatabase | None = None
 
     dialect: ClassVar[Dialect]
-    wording: ClassVar[Wording]
+    wording: Wording
     turn: ClassVar[str]
     """Takes the turn of the shelf `scope_key`, and waits for it."""
 

@@ -110,7 +110,7 @@ def put(connection: Connection, scope_key: str, embedder: str, fresh: Mapping[in
     for row, each in fresh.items():
         key = {"scope_key": scope_key, "row": row}
         if connection.execute(_VERSION, key).fetchone() == (each.version,):
-            connection.execute(_PUT, each._asdict() | {"embedder": embedder, "row": row})
+            connection.execute(_PUT, each._asdict() | key | {"embedder": embedder})
 
 
 def erase(connection: Connection, scope_key: str) -> None:
