@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import NullPool, create_engine, make_url
 
-from memories_sdk import InvalidInput, MemoryStore, MemoryTools, Scope
+from memories_sdk import InvalidInput, MemoryStore, MemoryTools, Scope, keys
 from memories_sdk.encryption import Cipher
 from memories_sdk.errors import MissingExtra, StoreDamaged, WrongKey
 from memories_sdk.policy import APPROVAL
@@ -66,6 +66,21 @@ def fill(shelf: Scope) -> None:
     shelf.save("f", "fact", WORDS[5])
 
 
+def under_keys(store: MemoryStore) -> None:
+    """Leave words in what is kept of calls that a host may repeat, and of what a person decided."""
+    alice = store.principals.user("alice")
+    store.agents.create("writer", owner=alice)
+    tools = MemoryTools(store, acting_as=alice, agent="writer", policy=APPROVAL)
+    call = {"name": "o", "type": "plan", "content": WORDS[0], "summary": WORDS[1]}
+    tools.call("memory", call | {"action": "save"}, operation="one")
+    tools.call("memory", call | {"action": "get"}, operation="two")
+    tools.shelf("memory").once("three").replace("o", "plan", find=WORDS[0], new_text=WORDS[2])
+    for number, decide in enumerate((store.approvals.grant, store.approvals.refuse)):
+        wish = {"type": "fact", "key": f"k{number}", "value": WORDS[3]}
+        asked = tools.call("remember_memory", wish, prompt=WORDS[4]).approval
+        decide(asked.id, acting_as=alice)
+
+
 def ask(store: MemoryStore) -> str:
     """Leave a call that waits for a person, and return its code."""
     tools = MemoryTools(store, acting_as=store.principals.user("alice"), policy=APPROVAL)
@@ -100,8 +115,9 @@ def test_every_verb_works_and_no_text_reaches_the_device(
     assert ask(store) == "approval_required"
     (waiting,) = store.approvals.list(acting_as=store.principals.user("alice"))
     assert WORDS[4] in waiting.preview
+    under_keys(store)
     assert found_in(past, tmp_path) == []
-    assert shelf.redact(WORDS[3]) == 3
+    assert shelf.redact(WORDS[3]) >= 3
     shelf.prune(keep=2)
     assert store.verify() == []
     store.backup(tmp_path / "backup.db")
@@ -212,6 +228,39 @@ def test_a_store_is_sealed_anew_as_a_whole(
     again = make_store(key=KEY)
     assert again.verify() == []
     assert shelf_of(again).get("n", "plan").content == f"a {WORDS[2]} grows"
+
+
+@pytest.mark.parametrize("first", [None, OTHER], ids=["plain", "another key"])
+@pytest.mark.parametrize("step", ["_reseal_memories", "_reseal_requests"], ids=["early", "late"])
+def test_a_change_of_key_that_breaks_off_leaves_the_old_one(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch, first: object, step: str
+) -> None:
+    """Wherever it ends, all texts open with the key of before and none with the new one."""
+    store = make_store(key=first)
+    shelf = shelf_of(store)
+    fill(shelf)
+    ask(store)
+    told = [(each.seq, each.before, each.name) for each in shelf.history()]
+    done = getattr(keys, step)
+
+    def broken(*given: object) -> None:
+        done(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(keys, step, broken)
+    with pytest.raises(KeyboardInterrupt):
+        store.rekey(KEY)
+    monkeypatch.undo()
+    for one in (store, make_store(key=first)):
+        again = shelf_of(one)
+        assert again.get("n", "plan").content == f"a {WORDS[2]} grows"
+        assert [(each.seq, each.before, each.name) for each in again.history()] == told
+        assert again.drafts()[0].content == f"{WORDS[4]} unsaved"
+        assert one.verify() == []
+    with pytest.raises(WrongKey):
+        make_store(key=KEY)
+    store.rekey(KEY)
+    assert shelf.get("n", "plan").content == f"a {WORDS[2]} grows"
 
 
 def test_two_that_open_a_new_store_at_once_agree(
