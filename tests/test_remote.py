@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 import pytest
@@ -26,7 +28,7 @@ from memories_sdk import (
     Scope,
 )
 from memories_sdk.approvals import Approvals
-from memories_sdk.errors import NameTaken, StoreUnavailable
+from memories_sdk.errors import Conflict, NameTaken, NotFound, StoreUnavailable
 from memories_sdk.importers import jsonl
 from memories_sdk.past import single
 from memories_sdk.reader import ScopeReader
@@ -327,25 +329,118 @@ def test_a_write_is_repeated_without_doubling(near_shelf: Scope, shelf: Scope) -
     assert near_shelf.list().total == 1
 
 
-def test_a_lost_line_is_a_typed_error(alice: Principal) -> None:
-    """Neither a timeout nor a stranger's answer leaves as anything else."""
+SESSION: Final = {"data": {"user": {"id": 1, "kind": "user", "name": "alice"}, "principals": []}}
+ANSWERS: Final = (
+    *((200, text) for text in ("", "<html>", "5", "[]", "{}", '{"data": 5}', '{"data": {}}')),
+    *((200, f'{{"data": {{"{key}": 5, "total": 5}}}}') for key in ("memory", "memories", "counts")),
+    (200, '{"data": {"memory": {}, "memories": [{}], "hits": [{}], "revisions": [{}]}}'),
+    (200, '{"data": {"memory": {"id": "x"}, "memories": ["x"], "revisions": ["x"], "hits": {}}}'),
+    (200, "[" * 100_000),
+    (200, b"\xff"),
+    *((status, "") for status in (204, 302, 304, 404, 500, 502)),
+    *((409, f'{{"error": {text}}}') for text in ("5", "[]", "null", '{"kind": 5, "details": 5}')),
+    (409, '{"error": {"kind": "edit_conflict", "details": {"current": {}, "difference": 5}}}'),
+)
+
+
+@pytest.mark.parametrize(("status", "text"), ANSWERS)
+def test_what_no_server_of_ours_says_is_a_typed_error(status: int, text: str | bytes) -> None:
+    """Whatever answers there: an old version, a login page, a proxy, or nothing that is whole."""
+    asked: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("/session"):
-            user = {"id": 1, "kind": "user", "name": "alice"}
-            return httpx.Response(200, json={"data": {"user": user, "principals": [user]}})
-        if request.method == "GET":
-            return httpx.Response(502, text="<html>bad gateway</html>")
-        raise httpx.ReadTimeout("", request=request)
+            return httpx.Response(200, json=SESSION)
+        asked.append(request.method)
+        there = {"Location": "https://elsewhere.example/"}
+        return httpx.Response(status, content=text, headers=there)
 
     transport = httpx.MockTransport(answer)
-    far = RemoteStore("https://memories.example", token="mem_x", transport=transport)  # noqa: S106
-    shelf = far.scope(acting_as=alice)
-    with pytest.raises(StoreUnavailable, match="502"):
-        shelf.list()
-    with pytest.raises(StoreUnavailable, match="cannot be reached"):
-        shelf.create("n", "plan", "")
-    far.close()
+    with RemoteStore("https://memories.example", token="mem_x", transport=transport) as far:  # noqa: S106
+        shelf = far.scope(acting_as=far.principals.user("alice"))
+        id = "01a22f0c-f724-7322-853f-d1424b84dda0"
+        calls: tuple[Callable[[], object], ...] = (
+            shelf.list,
+            shelf.counts,
+            shelf.history,
+            lambda: shelf.get("n", "plan"),
+            lambda: shelf.search("n"),
+            lambda: shelf.create("n", "plan", "x"),
+            lambda: shelf.once("k").save("n", "plan", "x"),
+            lambda: shelf.delete_by_id(id),
+        )
+        for call in calls:
+            with pytest.raises(MemoriesError) as caught:
+                call()
+            assert isinstance(caught.value, StoreUnavailable | Conflict)
+            assert caught.value.suggestion
+    # Neither was anything sent again, nor anything to where a redirect pointed.
+    assert len(asked) == len(calls)
+
+
+def test_a_lost_line_is_a_typed_error(alice: Principal) -> None:
+    """Whether a write arrived is not known, so it is not repeated; the words say how to."""
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/session"):
+            return httpx.Response(200, json=SESSION)
+        asked.append(request.method)
+        error = (httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError)
+        raise error[len(asked) % 4]("", request=request)
+
+    transport = httpx.MockTransport(answer)
+    with RemoteStore("https://memories.example", token="mem_x", transport=transport) as far:  # noqa: S106
+        shelf = far.scope(acting_as=alice)
+        for _ in range(4):
+            with pytest.raises(StoreUnavailable, match=r"cannot be reached.*scope\.once"):
+                shelf.create("n", "plan", "")
+    assert asked == ["POST"] * 4
+
+
+def test_a_server_that_dies_in_the_middle_is_a_typed_error() -> None:
+    """A line that is cut before, in and after the head of an answer, and one that is no TLS."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n"
+    for said in (b"", b"HTTP/1.1 2", head, head + b'{"data": {', b"SSH-2.0-x\r\n"):
+        with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor() as pool:
+
+            def die(listener: socket.socket = listener, said: bytes = said) -> None:
+                line, _ = listener.accept()
+                with line:
+                    line.recv(65_536)
+                    line.sendall(said)
+
+            died = pool.submit(die)
+            scheme = "https" if said.startswith(b"SSH") else "http"
+            with pytest.raises(StoreUnavailable, match="cannot be reached"):
+                RemoteStore(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}", token="mem_x")  # noqa: S106
+            died.result(60)
+
+
+@pytest.mark.parametrize("place", ["https://", "https://127.0.0.1:99999", "https://a b\n", "x", ""])
+def test_what_is_no_address_is_a_typed_error(place: str) -> None:
+    """Before anything is sent, or because there is nothing to send it to."""
+    with pytest.raises((InvalidInput, StoreUnavailable)):
+        RemoteStore(place, token="mem_x")  # noqa: S106
+
+
+def test_no_argument_reaches_another_route(
+    near_shelf: Scope, shelf: Scope, far: RemoteStore
+) -> None:
+    """A key, an id or a version is one part of an address, whatever stands in it."""
+    memory = near_shelf.create("n", "plan", "x")
+    for bad in ("../enabled", "a/b", "a?b", "", ".."):
+        for each in (near_shelf, shelf):
+            with pytest.raises(InvalidInput):
+                each.keep_draft(bad, type="plan")
+            with pytest.raises(InvalidInput):
+                each.drop_draft(bad)
+        with pytest.raises(NotFound):
+            far.approvals.refuse(f"{memory.id}/grant?{bad}", acting_as=shelf.caller)
+    for each in (near_shelf, shelf):
+        with pytest.raises(InvalidInput):
+            each.update(memory.id, content="y", expected_version='1", "v2')
+    assert near_shelf.get("n", "plan").version == 1
 
 
 def test_nobody_reaches_more_from_afar(

@@ -8,7 +8,9 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -22,6 +24,10 @@ from memories_sdk.server import Caller, Limits, create_app
 from memories_sdk.server.beside import ROUTES as BESIDE
 from memories_sdk.server.further import ROUTES as FURTHER
 from memories_sdk.server.spora import ROUTES as SPORA
+from memories_sdk.tokens import SESSION
+
+if TYPE_CHECKING:
+    from conftest import MakeStore
 
 PATH = "/api/v1/memories"
 
@@ -125,6 +131,72 @@ def test_a_browser_repeats_its_token(store: MemoryStore, alice: Principal) -> No
         assert code(http.get(PATH, headers=as_token)) == (401, "UNAUTHENTICATED")
         assert http.delete("/api/v1/session", headers=cookie | csrf).status_code == 200
         assert code(http.get(PATH, headers=cookie)) == (401, "UNAUTHENTICATED")
+
+
+def test_no_other_site_logs_a_person_in(store: MemoryStore, alice: Principal) -> None:
+    """On the shelf of somebody else, a person would write what only that one should not read."""
+    with client(store, alice) as http:
+        secret = http.headers.pop("Authorization").removeprefix("Bearer ")
+        # As a form without scripts can send it.
+        form = {"Content-Type": "text/plain", "Sec-Fetch-Site": "cross-site"}
+        body = json.dumps({"token": secret, "x": "="})
+        for foreign in (form, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+            answer = http.post("/api/v1/session", content=body, headers=foreign)
+            assert code(answer) == (403, "CSRF_INVALID")
+            assert "set-cookie" not in answer.headers
+        own = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+        assert http.post("/api/v1/session", content=body, headers=own).status_code == 200
+
+
+def test_a_session_is_made_by_the_server_alone(store: MemoryStore, alice: Principal) -> None:
+    """A secret that was there before the login is not the one after it, and none is two's."""
+    with client(store, alice) as http:
+        secret = http.headers.pop("Authorization").removeprefix("Bearer ")
+        given = "mem_" + "A" * 64
+        sent = {"Cookie": f"memories_session={given}"}
+        assert code(http.get(PATH, headers=sent)) == (401, "UNAUTHENTICATED")
+        logins = [
+            http.post("/api/v1/session", json={"token": secret}, headers=sent).headers["set-cookie"]
+            for _ in range(3)
+        ]
+        assert len(set(logins)) == 3
+        assert not [each for each in logins if given in each or secret in each]
+        # A token is no cookie: what a program holds opens no browser.
+        sent = {"Cookie": f"memories_session={secret}"}
+        assert code(http.get(PATH, headers=sent)) == (401, "UNAUTHENTICATED")
+
+
+def test_a_session_that_is_over_is_over(make_store: MakeStore) -> None:
+    """A cookie that is played again after its end, or after its token's, opens nothing."""
+    now = datetime(2026, 12, 1, tzinfo=UTC)
+    store = make_store(durability="process", clock=lambda: now)
+    issued = store.tokens.issue(store.principals.user("alice"), access="write")
+    with client(store) as http:
+        first, second = (
+            {"Cookie": answer.headers["set-cookie"].split(";")[0]}
+            for answer in (
+                http.post("/api/v1/session", json={"token": issued.secret}) for _ in range(2)
+            )
+        )
+        assert http.get(PATH, headers=first).status_code == 200
+        now += SESSION
+        assert code(http.get(PATH, headers=first)) == (401, "UNAUTHENTICATED")
+        now -= SESSION
+        assert http.get(PATH, headers=second).status_code == 200
+        store.tokens.revoke(issued.token.id)
+        assert code(http.get(PATH, headers=second)) == (401, "UNAUTHENTICATED")
+
+
+def test_a_whole_network_is_one_guesser(store: MemoryStore, alice: Principal) -> None:
+    """Who has a line has 2^64 addresses of the newer kind; they share one count."""
+    store.tokens.issue(alice)
+    app = create_app(store, limits=Limits(failures=1))
+    wrong = {"Authorization": "Bearer mem_wrong"}
+    statuses = []
+    for host in ("2001:db8::1", "2001:db8::2:2", "2001:db8:0:1::1", "192.0.2.1", "192.0.2.2"):
+        with TestClient(app, client=(host, 1)) as http:
+            statuses.append(http.get(PATH, headers=wrong).status_code)
+    assert statuses == [401, 429, 401, 401, 401]
 
 
 def test_a_token_reaches_what_it_is_for(
@@ -279,10 +351,69 @@ def test_a_stale_write_is_told_what_changed(store: MemoryStore, alice: Principal
         ):
             answer = http.request(method, path + tail, json=body, headers={"If-Match": etag})
             assert code(answer) == (409, "EDIT_CONFLICT")
-        for bad in ("v1", 'W/"v1"', '"v0"', "1"):
+        for bad in ("v1", 'W/"v1"', '"v0"', "1", "", '"v2" "v2"', '*, "v2"', '"x"v2"y"', "v2,"):
             answer = http.delete(path, headers={"If-Match": bad})
             assert code(answer) == (422, "VALIDATION_ERROR")
         assert http.delete(path, headers={"If-Match": "*"}).status_code == 200
+
+
+def test_one_of_several_versions_is_enough(store: MemoryStore, alice: Principal) -> None:
+    """`If-Match` may list what the caller would write over, in one line or in several."""
+    shelf = store.scope(acting_as=alice)
+    memory = shelf.create("n", "plan", "x")
+    with client(store, alice) as http:
+        path = f"{PATH}/{memory.id}"
+
+        def put(match: str | list[str], target: str = path, **headers: str) -> tuple[int, int]:
+            lines = [("If-Match", each) for each in ([match] if isinstance(match, str) else match)]
+            version = shelf.get("n", "plan").version
+            body = {"name": "n", "type": "plan", "content": f"y{version}"}
+            sent = http.put(target, json=body, headers=[*lines, *headers.items()])
+            return sent.status_code, shelf.get("n", "plan").version
+
+        assert put('"v1", "v7"') == (200, 2)
+        assert put('"v1",W/"v2","x", "v7"') == (409, 2)
+        assert put(['"v9"', '"v2"']) == (200, 3)
+        assert put('"v3" , "v9"', PATH) == (200, 4)
+        key = {"Idempotency-Key": "k"}
+        assert put('"v4", "v9"', **key) == (200, 5)
+        again = {"name": "n", "type": "plan", "content": "y4"}
+        once = http.put(path, json=again, headers={"If-Match": '"v4", "v9"', **key})
+        assert (once.status_code, shelf.get("n", "plan").version) == (200, 5)
+
+
+def test_any_version_is_one_that_there_is(store: MemoryStore, alice: Principal) -> None:
+    """`If-Match: *` writes over whatever is there, and makes nothing where nothing is."""
+    shelf = store.scope(acting_as=alice)
+    body = {"name": "n", "type": "plan", "content": "y"}
+    with client(store, alice) as http:
+        anything = {"If-Match": "*"}
+        assert code(http.put(PATH, json=body, headers=anything)) == (404, "NOT_FOUND")
+        assert shelf.list().total == 0
+        id = shelf.create("n", "plan", "x").id
+        shelf.update(id, content="z")
+        assert http.put(PATH, json=body, headers=anything).headers["etag"] == '"v3"'
+        stale = http.put(PATH, json=body | {"expected_version": 1}, headers=anything)
+        assert code(stale) == (409, "EDIT_CONFLICT")
+        # A condition that no write of ours looks at is not passed over.
+        for method, path in (("PUT", PATH), ("PUT", f"{PATH}/{id}"), ("DELETE", f"{PATH}/{id}")):
+            answer = http.request(method, path, json=body, headers={"If-None-Match": "*"})
+            assert code(answer) == (422, "VALIDATION_ERROR")
+        assert shelf.get("n", "plan").version == 3
+
+
+def test_of_a_repeated_parameter_the_last_counts(
+    store: MemoryStore, alice: Principal, lab: Principal
+) -> None:
+    """As it did in Spora; only tags may be several."""
+    store.scope(acting_as=alice).create("mine", "plan", "one", tags=["a"])
+    with client(store, alice) as http:
+        twice = [("principal_id", str(lab.id)), ("principal_id", str(alice.id))]
+        assert [each["name"] for each in http.get(PATH, params=twice).json()["data"]["memories"]]
+        assert not http.get(PATH, params=twice[::-1]).json()["data"]["memories"]
+        tags = [("query", "one"), ("tags", "a"), ("tags", "b")]
+        assert http.get(f"{PATH}/search", params=tags).json()["data"]["total"] == 0
+        assert http.get(f"{PATH}/search", params=tags[:2]).json()["data"]["total"] == 1
 
 
 def test_lists_have_pages_and_fields_for_who_asks(store: MemoryStore, alice: Principal) -> None:
@@ -444,6 +575,9 @@ def test_a_picture_is_what_its_bytes_are(
         shown = http.get(one)
         assert (shown.content, shown.headers["content-type"]) == (PNG, "image/png")
         assert shown.headers["x-content-type-options"] == "nosniff"
+        assert shown.headers["accept-ranges"] == "none"
+        part = http.get(one, headers={"Range": "bytes=0-3"})
+        assert (part.status_code, part.content) == (200, PNG)
         assert "sandbox" in shown.headers["content-security-policy"]
         assert http.get(one, headers={"If-None-Match": shown.headers["etag"]}).status_code == 304
         assert len(http.get(path).json()["data"]["attachments"]) == 1
@@ -550,13 +684,17 @@ def test_a_path_has_its_own_methods(store: MemoryStore, alice: Principal) -> Non
         head = http.head(f"{PATH}/{id}")
         assert (head.status_code, head.headers["etag"]) == (200, '"v1"')
         for method, path, allowed in (
-            ("PATCH", f"{PATH}/{id}", "DELETE, GET, HEAD, PUT"),
-            ("GET", f"{PATH}/{id}/replace", "POST"),
-            ("OPTIONS", PATH, "DELETE, GET, HEAD, POST, PUT"),
+            ("PATCH", f"{PATH}/{id}", "DELETE, GET, HEAD, OPTIONS, PUT"),
+            ("GET", f"{PATH}/{id}/replace", "OPTIONS, POST"),
+            ("TRACE", PATH, "DELETE, GET, HEAD, OPTIONS, POST, PUT"),
         ):
             answer = http.request(method, path)
             assert code(answer) == (405, "METHOD_NOT_ALLOWED")
             assert sorted(answer.headers["allow"].split(", ")) == allowed.split(", ")
+            asked = http.options(path, headers={"Authorization": ""})
+            assert (asked.status_code, asked.content) == (204, b"")
+            assert asked.headers["allow"] == allowed
+        assert http.head("/health/live").status_code == http.head("/health/ready").status_code
         # A word that names a route of another method is an id here, as in the seed.
         assert code(http.get(f"{PATH}/reorder")) == (404, "NOT_FOUND")
         assert http.get(f"{PATH}/%7Bid%7D").json()["error"]["message"] == "Memory not found."

@@ -69,6 +69,10 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="A name with a dot by which it may be called."),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="A proxy that may say where a request came from."),
+    ] = None,
 ) -> Answer:
     """Serve the store over HTTP, on this machine alone unless --host says otherwise.
 
@@ -78,7 +82,7 @@ def serve(
         from memories_sdk.server.serving import serve as run  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise MissingExtra("memories serve", "server") from error
-    run(shell.store, host=host, port=port, hosts=allow_host or ())
+    run(shell.store, host=host, port=port, hosts=allow_host or (), proxies=proxy or ())
     return Answer(ServedShape(host=host, port=port), "Stopped; every request was finished.")
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Any, Final, NoReturn, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -30,6 +30,9 @@ _PLAIN: Final[Mapping[int, type[MemoriesError]]] = {
 }
 
 
+Value = TypeVar("Value")
+
+
 class Line:
     """The way to a server.
 
@@ -44,8 +47,13 @@ class Line:
     def __init__(
         self, url: str, token: str | None, transport: httpx.BaseTransport | None = None
     ) -> None:
-        place = urlsplit(url)
-        if place.scheme != "https" and not _here(place.hostname or ""):
+        try:
+            place = httpx.URL(url)
+        except (httpx.InvalidURL, ValueError):
+            raise InvalidInput(
+                "That is no address.", field="location", suggestion="For example https://host:8642."
+            ) from None
+        if place.scheme != "https" and not _here(place.host):
             raise InvalidInput(
                 "A token would cross the network in the open.",
                 field="location",
@@ -77,7 +85,7 @@ class Line:
         query: Mapping[str, object] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Any:
+    ) -> Told:
         """Return what a route gives.
 
         Raises:
@@ -85,7 +93,7 @@ class Line:
             StoreUnavailable: The server cannot be reached, or does not answer as ours does.
         """
         given = {} if body is None else {"json": body}
-        return self.send(method, path, query=query, headers=headers, **given).json()["data"]
+        return told(self.send(method, path, query=query, headers=headers, **given))
 
     def send(
         self,
@@ -104,7 +112,7 @@ class Line:
         try:
             sent: Any = {"params": params, "headers": headers, **given}
             answer = self._client.request(method, API + path, **sent)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, OverflowError) as error:  # a port that no machine has
             raise StoreUnavailable(
                 f"{self.url} cannot be reached.",
                 suggestion="Whether a write arrived is not known; repeat it with scope.once(key).",
@@ -112,6 +120,63 @@ class Line:
         if answer.is_success:
             return answer
         raise _refusal(answer)
+
+
+class Told(dict[str, Any]):
+    """What a route gave; what it lacks, another server or another version did not say."""
+
+    def __missing__(self, key: str) -> NoReturn:
+        """Refuse to read on."""
+        raise strange(f"Its answer lacks {key!r}.")
+
+    def read(self, reader: Callable[[Any], Value]) -> Value:
+        """Return what READER makes of the whole.
+
+        Raises:
+            StoreUnavailable: It can make nothing of it, here and below.
+        """
+        return _read(reader, self)
+
+    def one(self, key: str, reader: Callable[[Any], Value]) -> Value:
+        """Return what READER makes of the value of a key."""
+        return _read(reader, self[key])
+
+    def each(self, key: str, reader: Callable[[Any], Value]) -> list[Value]:
+        """Return what READER makes of each entry of a list."""
+        return _read(lambda found: [reader(entry) for entry in found], self[key])
+
+
+def _read(reader: Callable[[Any], Value], found: object) -> Value:
+    try:
+        return reader(found)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise strange("What it sent is not what was asked for.") from error
+
+
+def told(answer: httpx.Response) -> Told:
+    """Return what an answer gives.
+
+    Raises:
+        StoreUnavailable: It is none of a server of ours.
+    """
+    try:
+        return Told(json.loads(answer.content)["data"])
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        what = f"Status {answer.status_code}, and nothing that could be read."
+        raise strange(what) from error
+
+
+def strange(what: str) -> StoreUnavailable:
+    """Return the error of an answer that no server of ours gives."""
+    return StoreUnavailable(
+        f"What answers there is no memories server of this version. {what}",
+        suggestion="Check the address, and that the server is not older than this package.",
+    )
+
+
+def part(value: object) -> str:
+    """Return one part of a path: whatever stands in it, it is no other path."""
+    return quote(str(value), safe="")
 
 
 def _written(body: object) -> bytes:
@@ -126,17 +191,17 @@ def _written(body: object) -> bytes:
 def _refusal(answer: httpx.Response) -> MemoriesError:
     """Return the error that an answer tells of."""
     try:
-        said = dict(answer.json()["error"])
-    except (ValueError, KeyError, TypeError):
-        return StoreUnavailable(
-            f"What answers there is no memories server (status {answer.status_code}).",
-            suggestion="Check the address.",
-        )
-    if "kind" in said:
-        return wire.error_from(said)
+        said = json.loads(answer.content)["error"]
+        error = wire.error_from(said)
+        message, suggestion = str(said["message"]), str(said.get("suggestion", ""))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return strange(f"Status {answer.status_code}, and no refusal that could be read.")
+    if type(error) is not MemoriesError:
+        return error
+    # Turned away at the door, or for a reason that only a newer version knows.
     invalid = 400 <= answer.status_code < 500 and answer.status_code != 429  # noqa: PLR2004
     kind = _PLAIN.get(answer.status_code, InvalidInput if invalid else StoreUnavailable)
-    return kind(str(said.get("message", "")))
+    return kind(message, suggestion=suggestion)
 
 
 def _here(host: str) -> bool:

@@ -13,9 +13,10 @@ from uuid6 import UUID
 from memories_sdk import wire
 from memories_sdk.attachments import Attachment, AttachmentHead
 from memories_sdk.bound import parsed_id
-from memories_sdk.editor_drafts import EditorDraft
+from memories_sdk.editor_drafts import EditorDraft, checked_key
 from memories_sdk.edits import Edit
-from memories_sdk.errors import InvalidInput
+from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.fields import checked_version
 from memories_sdk.guards import Concern
 from memories_sdk.history import History
 from memories_sdk.memory import UNSET, Memory, Page, Saved, Unset, Vocabulary
@@ -23,7 +24,7 @@ from memories_sdk.pages import MAX_PAGE, Bodies, Recent
 from memories_sdk.past import Adopted, Past, Policy
 from memories_sdk.principals import Agent, Principal, scope_key
 from memories_sdk.reader import MIN_RELEVANCE, ScopeReader
-from memories_sdk.remote.line import Line
+from memories_sdk.remote.line import Line, Told, told
 from memories_sdk.scope import Scope, Unknown
 from memories_sdk.search.hits import Hits
 from memories_sdk.search.recall import Recall
@@ -65,29 +66,29 @@ class RemoteReader(ScopeReader):
     @property
     def enabled(self) -> bool:
         """Whether memory is switched on here."""
-        return bool(self._ask("GET", "/enabled")["enabled"])
+        return self._ask("GET", "/enabled").one("enabled", bool)
 
     def list(self, *, type: str | None = None, limit: int = 50, cursor: str | None = None) -> Page:
         query = {"type": type, "limit": limit, "cursor": cursor, "fields": _HEAD}
         found = self._ask("GET", "", query)
-        heads = map(wire.head_from, found["memories"])
-        return Page(heads, total=found["total"], next_cursor=found["next_cursor"])
+        heads = found.each("memories", wire.head_from)
+        return Page(heads, total=found.one("total", int), next_cursor=found["next_cursor"])
 
     def read(
         self, *, type: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> Bodies:
         found = self._ask("GET", "", {"type": type, "limit": limit, "cursor": cursor})
-        return Bodies(_memories(found), found["total"], found["next_cursor"])
+        return Bodies(_memories(found), found.one("total", int), found["next_cursor"])
 
     def counts(self) -> dict[str, int]:
-        return dict(self._ask("GET", "/counts")["counts"])
+        return self._ask("GET", "/counts").one("counts", dict)
 
     def recent(
         self, *, type: str | None = None, containing: str = "", limit: int = 50, skip: int = 0
     ) -> Recent:
         query = {"type": type, "containing": containing, "limit": limit, "skip": skip}
         found = self._ask("GET", "/recent", query)
-        return Recent(_memories(found), found["total"])
+        return Recent(_memories(found), found.one("total", int))
 
     def get(self, name: str, type: str) -> Memory:
         return _memory(self._ask("GET", "/named", {"name": name, "type": type}))
@@ -109,10 +110,10 @@ class RemoteReader(ScopeReader):
         if ids is not None:
             query["ids"] = ",".join(str(parsed_id(each)) for each in ids)
         tail = "/history" if id is None else f"/{parsed_id(id)}/history"
-        return wire.history_from(self._ask("GET", tail, query))
+        return self._ask("GET", tail, query).read(wire.history_from)
 
     def deleted(self, *, limit: int = 50) -> History:
-        return wire.history_from(self._ask("GET", "/deleted", {"limit": limit}))
+        return self._ask("GET", "/deleted", {"limit": limit}).read(wire.history_from)
 
     def search(
         self,
@@ -124,9 +125,8 @@ class RemoteReader(ScopeReader):
         cursor: str | None = None,
     ) -> Hits:
         asked: Json = {"query": query, "type": type, "tags": list(tags)}
-        return wire.hits_from(
-            self._ask("GET", "/search", asked | {"limit": limit, "cursor": cursor})
-        )
+        asked |= {"limit": limit, "cursor": cursor}
+        return self._ask("GET", "/search", asked).read(wire.hits_from)
 
     def relevant_for_prompt(
         self,
@@ -148,10 +148,12 @@ class RemoteReader(ScopeReader):
             "min_relevance": min_relevance,
             "max_chars_each": max_chars_each,
         }
-        return wire.recall_from(self._ask("POST", "/recall", body=body))
+        return self._ask("POST", "/recall", body=body).read(wire.recall_from)
 
     def changes(self, *, since: int = 0, limit: int = MAX_PAGE) -> History:
-        return wire.history_from(self._ask("GET", "/changes", {"since": since, "limit": limit}))
+        return self._ask("GET", "/changes", {"since": since, "limit": limit}).read(
+            wire.history_from
+        )
 
     def _tell(self, event: Event) -> bool:
         return False
@@ -167,7 +169,7 @@ class RemoteReader(ScopeReader):
     ) -> Sequence[Concern]:
         body = {"type": type, "name": name, "content": content, "summary": summary}
         found = self._ask("POST", "/inspect", body=body | {"tags": list(tags)})
-        return [wire.concern_from(each) for each in found["concerns"]]
+        return found.each("concerns", wire.concern_from)
 
     def _ask(
         self,
@@ -177,15 +179,15 @@ class RemoteReader(ScopeReader):
         *,
         body: object = None,
         version: int | None = None,
-    ) -> Any:
+    ) -> Told:
         headers = self._headers(version)
         whole = {**self._whose, **(query or {})}
         return self._line.ask(method, self._path + tail, query=whole, body=body, headers=headers)
 
     def _headers(self, version: int | None = None) -> dict[str, str]:
         headers = {}
-        if version is not None:
-            headers["If-Match"] = f'"v{version}"'
+        if (expected := checked_version(version)) is not None:
+            headers["If-Match"] = f'"v{expected}"'
         if self._source is not None:
             headers["X-Memories-Source"] = self._source
         return headers
@@ -274,7 +276,7 @@ class RemoteScope(RemoteReader, Scope):
         return _memory(self._ask("DELETE", f"/{parsed_id(id)}", version=expected_version))
 
     def clear(self, *, type: str | None = None) -> int:
-        return int(self._ask("DELETE", "", {"type": type})["deleted"])
+        return self._ask("DELETE", "", {"type": type}).one("deleted", int)
 
     def move(
         self,
@@ -315,14 +317,14 @@ class RemoteScope(RemoteReader, Scope):
         return _memory(self._ask("POST", tail, body=body, version=expected_version))
 
     def undo(self, *, seq: int | None = None) -> History:
-        return wire.history_from(self._ask("POST", "/undo", body={"seq": seq}))
+        return self._ask("POST", "/undo", body={"seq": seq}).read(wire.history_from)
 
     def redact(self, text: str) -> int:
-        return int(self._ask("POST", "/redact", body={"text": text})["found"])
+        return self._ask("POST", "/redact", body={"text": text}).one("found", int)
 
     def prune(self, *, keep: int | None = None, before: datetime | None = None) -> int:
         body = {"keep": keep, "before": None if before is None else before.isoformat()}
-        return int(self._ask("POST", "/prune", body=body)["emptied"])
+        return self._ask("POST", "/prune", body=body).one("emptied", int)
 
     def switch(self, *, on: bool) -> None:
         self._ask("PUT", "/enabled", body={"enabled": on})
@@ -335,8 +337,7 @@ class RemoteScope(RemoteReader, Scope):
             "conflict": conflict,
             "dry_run": dry_run,
         }
-        found = self._ask("POST", "/adopt", body=body)["adopted"]
-        return [wire.adopted_from(each) for each in found]
+        return self._ask("POST", "/adopt", body=body).each("adopted", wire.adopted_from)
 
     def attach(
         self, content: bytes, *, name: str = "picture", media_type: str | None = None
@@ -348,19 +349,21 @@ class RemoteScope(RemoteReader, Scope):
             headers=self._headers() | ({"Content-Type": media_type} if media_type else {}),
             content=content,
         )
-        return wire.picture_from(answer.json()["data"]["attachment"])
+        return told(answer).one("attachment", wire.picture_from)
 
     def attachment(self, id: UUID | str) -> Attachment:
         wanted = parsed_id(id)
         path = f"{self._path}/attachments/{wanted}"
         answer = self._line.send("GET", path, query=self._whose, headers=self._headers())
-        head = next(each for each in self.attachments() if each.id == wanted)
+        head = next((each for each in self.attachments() if each.id == wanted), None)
+        if head is None:
+            raise NotFound("Attachment not found.", suggestion="attachments() lists them.")
         known = {name: getattr(head, name) for name in AttachmentHead.__dataclass_fields__}
         return Attachment(**known, content=answer.content)
 
     def attachments(self, *, unused: bool = False) -> tuple[AttachmentHead, ...]:
         found = self._ask("GET", "/attachments", {"unused": "true"} if unused else {})
-        return tuple(map(wire.picture_from, found["attachments"]))
+        return tuple(found.each("attachments", wire.picture_from))
 
     def detach(self, id: UUID | str) -> None:
         self._ask("DELETE", f"/attachments/{parsed_id(id)}")
@@ -375,13 +378,14 @@ class RemoteScope(RemoteReader, Scope):
     ) -> EditorDraft:
         id = None if memory_id is None else str(memory_id)
         body = fields | {"memory_id": id, "tags": list(tags)}
-        return wire.draft_from(self._ask("PUT", f"/drafts/{key}", body=body)["draft"])
+        tail = f"/drafts/{checked_key(key)}"
+        return self._ask("PUT", tail, body=body).one("draft", wire.draft_from)
 
     def drafts(self) -> tuple[EditorDraft, ...]:
-        return tuple(map(wire.draft_from, self._ask("GET", "/drafts")["drafts"]))
+        return tuple(self._ask("GET", "/drafts").each("drafts", wire.draft_from))
 
     def drop_draft(self, key: str) -> None:
-        self._ask("DELETE", f"/drafts/{key}")
+        self._ask("DELETE", f"/drafts/{checked_key(key)}")
 
     def _headers(self, version: int | None = None) -> dict[str, str]:
         headers = super()._headers(version)
@@ -395,12 +399,12 @@ def only_there(what: str) -> NoReturn:
     raise InvalidInput(f"{what} beside the database.", suggestion="Run it where the server runs.")
 
 
-def _memory(found: Json) -> Memory:
-    return wire.memory_from(found["memory"])
+def _memory(found: Told) -> Memory:
+    return found.one("memory", wire.memory_from)
 
 
-def _memories(found: Json) -> tuple[Memory, ...]:
-    return tuple(map(wire.memory_from, found["memories"]))
+def _memories(found: Told) -> tuple[Memory, ...]:
+    return tuple(found.each("memories", wire.memory_from))
 
 
 def _edits(find: str | Unset, new_text: str | Unset, edits: Sequence[Edit] | Unset) -> Json:

@@ -25,7 +25,7 @@ from memories_sdk.integrity import NOTHING_NOTED, Finding
 from memories_sdk.memory import DOCUMENTS, FACTS, Vocabulary
 from memories_sdk.pages import MAX_PAGE
 from memories_sdk.principals import Agent, Principal, Role, chosen, denied
-from memories_sdk.remote.line import Line
+from memories_sdk.remote.line import Line, part
 from memories_sdk.remote.scope import RemoteScope, only_there
 from memories_sdk.results import Answer, Approval, ToolResult
 from memories_sdk.store import MemoryStore
@@ -156,7 +156,7 @@ class RemotePrincipals(Principals):
 
     def __init__(self, line: Line) -> None:
         self._line = line
-        self._user = wire.principal_from(line.ask("GET", "/session")["user"])
+        self._user = line.ask("GET", "/session").one("user", wire.principal_from)
 
     def user(self, name: str) -> Principal:
         if name != self._user.name:
@@ -192,8 +192,7 @@ class RemotePrincipals(Principals):
         return self.everyone()
 
     def everyone(self) -> list[Principal]:
-        found = self._line.ask("GET", "/session")["principals"]
-        return [wire.principal_from(each) for each in found]
+        return self._line.ask("GET", "/session").each("principals", wire.principal_from)
 
     def known(self, principal: Principal) -> Principal:
         if principal == self._user:
@@ -244,7 +243,7 @@ class RemoteAgents(Agents):
         only_there("Agents are given away")
 
     def _all(self) -> list[Agent]:
-        return [wire.agent_from(each) for each in self._line.ask("GET", "/session")["agents"]]
+        return self._line.ask("GET", "/session").each("agents", wire.agent_from)
 
 
 class RemoteApprovals(Approvals):
@@ -261,21 +260,23 @@ class RemoteApprovals(Approvals):
         self, *, acting_as: Principal, waiting: bool = True, limit: int = 50
     ) -> builtins.list[Approval]:
         query = {"waiting": str(waiting).lower(), "limit": limit}
-        found = self._line.ask("GET", "/approvals", query=query)["approvals"]
-        return [wire.approval_from(each) for each in found]
+        found = self._line.ask("GET", "/approvals", query=query)
+        return found.each("approvals", wire.approval_from)
 
     def count(self, *, acting_as: Principal) -> int:
         return len(self.list(acting_as=acting_as, limit=MAX_PAGE))
 
     def get(self, id: UUID | str, *, acting_as: Principal) -> Approval:
-        return wire.approval_from(self._line.ask("GET", f"/approvals/{id}")["approval"])
+        found = self._line.ask("GET", f"/approvals/{part(id)}")
+        return found.one("approval", wire.approval_from)
 
     def grant(self, id: UUID | str, *, acting_as: Principal) -> ToolResult:
-        found = self._line.ask("POST", f"/approvals/{id}/grant")
+        found = self._line.ask("POST", f"/approvals/{part(id)}/grant")
         return ToolResult(ok=True, text=found["text"], hint=found["hint"], data=found["data"])
 
     def refuse(self, id: UUID | str, *, acting_as: Principal) -> Approval:
-        return wire.approval_from(self._line.ask("POST", f"/approvals/{id}/refuse")["approval"])
+        found = self._line.ask("POST", f"/approvals/{part(id)}/refuse")
+        return found.one("approval", wire.approval_from)
 
     def ask(self, call: Call, *, lasts: timedelta) -> Approval | Answer:
         del lasts  # nothing is stored

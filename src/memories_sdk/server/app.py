@@ -97,10 +97,14 @@ def _paths(service: Service, routes: Iterable[Route]) -> Iterator[Path]:
     for route in routes:
         paths[route.family.prefix + route.path][route.method] = route
     for path, methods in paths.items():
-        yield Path(path, partial(_answer, service, methods), methods=methods)
+        yield Path(path, partial(_answer, service, methods), methods={*methods, "OPTIONS"})
 
 
 async def _answer(service: Service, methods: Mapping[str, Route], request: Request) -> Response:
+    if request.method == "OPTIONS":
+        # No word of other origins: a browser lets a page of another site send nothing more.
+        allowed = {*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])}
+        return Response(status_code=204, headers={"Allow": ", ".join(sorted(allowed))})
     # Who asks for the head alone is answered as if they read.
     return await service.answer(methods.get(request.method) or methods["GET"], request)
 

@@ -10,7 +10,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -99,6 +101,9 @@ class Gate:
         Raises:
             Refused: The token is wrong, or the address has guessed too often.
         """
+        if not _same_site(request):
+            # Logged in by a page of somebody else's, a person would write on that one's shelf.
+            raise Refused(403, "CSRF_INVALID", "A login must come from its own site.")
         address = _address(request)
         if not self._guesses.would_pass(address):
             raise too_many()
@@ -244,7 +249,15 @@ def _caller(token: Token, csrf: str | None) -> Caller:
 
 
 def _address(request: Request) -> str:
-    return "" if request.client is None else request.client.host
+    host = "" if request.client is None else request.client.host
+    with suppress(ValueError):
+        # One line has 2^64 addresses of the newer kind: they count as one.
+        if (address := ip_address(host)).version == NEWER:
+            return str(IPv6Network((int(address) >> 64 << 64, 64)))
+    return host
+
+
+NEWER: Final = 6
 
 
 def _same_site(request: Request) -> bool:

@@ -38,6 +38,7 @@ def picture(call: Call) -> Answer:
     headers = {
         "Content-Type": found.media_type,
         "Content-Disposition": "inline",
+        "Accept-Ranges": "none",
         "ETag": etag,
     }
     return Answer(raw=found.content, headers=headers)

@@ -9,12 +9,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
 
 from memories_sdk.bound import unknown_id
 from memories_sdk.edits import Edit
-from memories_sdk.errors import InvalidInput, NotFound
+from memories_sdk.errors import EditConflict, InvalidInput, NotFound
 from memories_sdk.memory import DERIVED, FACTS, Vocabulary
 from memories_sdk.principals import Agent, Principal, chosen
 from memories_sdk.scope import Scope
@@ -29,7 +30,9 @@ INTEGER_BITS: Final = 64
 _POSITIVE: Final = re.compile(r"[1-9][0-9]{0,17}\Z")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}\Z")
 _ETAG: Final = re.compile(r'"v([1-9][0-9]{0,17})"\Z')
-_TAGS: Final = re.compile(r'"[^"]*"')
+_TAGS: Final = re.compile(r'(?:W/)?"[^"]*"')
+_TAG_LIST: Final = re.compile(rf"{_TAGS.pattern}(?:[ \t]*,[ \t]*{_TAGS.pattern})*\Z")
+ANY: Final = "*"
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _NESTED: Final = re.compile(rb"[\[{]")
 _EXTRAS: Final = ("tags", "pinned", "untrusted")
@@ -51,6 +54,27 @@ class Call:
         self.query: Mapping[str, str] = request.query_params
         self.request = request
         self.body = body
+        self._caught_up: int | None = None
+
+    def check(self) -> None:
+        """Refuse what no route would take.
+
+        Raises:
+            InvalidInput: The query is no text, or a write is bound to what it has not seen.
+        """
+        try:
+            unquote_to_bytes(self.request.scope["query_string"]).decode()
+        except ValueError:
+            # Read with a guess in the place of a letter, it could name another memory.
+            raise InvalidInput(
+                "The query is no text in UTF-8.", field="query", suggestion="Escape it as UTF-8."
+            ) from None
+        if self.request.method not in SAFE and "if-none-match" in self.headers:
+            raise InvalidInput(
+                "If-None-Match is for reading.",
+                field="If-None-Match",
+                suggestion="POST makes a memory and never writes over one.",
+            )
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -182,27 +206,58 @@ class Call:
 
     @property
     def expected_version(self) -> int | None:
-        """The version the caller saw, from `If-Match` or the body.
+        """The version the caller saw, from `If-Match` or the body; of several the newest.
 
         Raises:
-            InvalidInput: It is neither `"v3"` nor `*`.
+            InvalidInput: `If-Match` names none, and is not `*`.
         """
-        sent = self.headers.get("if-match")
-        if sent is None or sent.strip() == "*":
-            version: int | None = self.given.get("expected_version")
-            return version
-        if (found := _ETAG.match(sent.strip())) is None:
-            raise InvalidInput(
-                "If-Match must be the ETag of the memory you read.",
-                field="If-Match",
-                suggestion='For example If-Match: "v3".',
-            )
-        return int(found[1])
+        if self._caught_up is not None:
+            return self._caught_up
+        sent = self._all("if-match")
+        if sent not in {None, ANY}:
+            return max(self._versions(sent))
+        version: int | None = self.given.get("expected_version")
+        # A write by name would make a memory where there is none, unless it names a version.
+        return 1 if version is None and sent == ANY and not self.id else version
+
+    def catches_up(self, stale: EditConflict) -> bool:
+        """Tell whether `If-Match` names the present version after all, and name that from now on.
+
+        Raises:
+            NotFound: It asks for any version, and there is none.
+        """
+        sent = self._all("if-match")
+        if sent is None or (sent == ANY and self.given.get("expected_version") is not None):
+            return False
+        if stale.current is None:
+            if sent == ANY:
+                raise unknown_id()
+            return False
+        self._caught_up = stale.current.version
+        return sent == ANY or self._caught_up in self._versions(sent)
 
     def has_seen(self, etag: str) -> bool:
         """Tell whether `If-None-Match` names what the caller has; a weak tag counts as well."""
-        sent = self.headers.get("if-none-match", "")
-        return sent.strip() == "*" or etag in _TAGS.findall(sent)
+        sent = self._all("if-none-match")
+        tags = (each.removeprefix("W/") for each in _TAGS.findall(sent or ""))
+        return sent == ANY or etag in tags
+
+    def _all(self, name: str) -> str | None:
+        """Return all that a header says, a list in several lines too; None where it is missing."""
+        lines = self.request.headers.getlist(name)
+        return ", ".join(lines).strip() if lines else None
+
+    @staticmethod
+    def _versions(sent: str) -> list[int]:
+        # A weak tag says that two versions are alike, which is not enough to write over one.
+        tags = _TAGS.findall(sent) if _TAG_LIST.match(sent) else []
+        if found := [int(ours[1]) for each in tags if (ours := _ETAG.match(each))]:
+            return found
+        raise InvalidInput(
+            "If-Match must be the ETag of the memory you read.",
+            field="If-Match",
+            suggestion='For example If-Match: "v3".',
+        )
 
     @property
     def fields(self) -> tuple[str, ...] | None:

@@ -22,6 +22,7 @@ SAFE_HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
+    "Vary": "Authorization, Cookie",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
@@ -72,10 +73,9 @@ class Frame:
             await send(message)
 
         try:
-            if not self._known(Headers(scope=scope).get("host", "")):
-                await refusal(_foreign_host()).response()(scope, receive, sending)
-            else:
-                await self._application(scope, receive, sending)
+            refused = self._refused(Headers(scope=scope))
+            answer = self._application if refused is None else refusal(refused).response()
+            await answer(scope, receive, sending)
         except Exception:
             logger.exception("unforeseen error in %s", _route(scope))
             if status:
@@ -83,6 +83,15 @@ class Frame:
             await refusal(UNFORESEEN).response()(scope, receive, sending)
         finally:
             self._note(scope, status, time.monotonic() - began)
+
+    def _refused(self, headers: Headers) -> Refused | None:
+        if not self._known(headers.get("host", "")):
+            return _foreign_host()
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy that believes the other one of the two would see another request begin.
+            closed = {"Connection": "close"}
+            return Refused(400, "BAD_REQUEST", "The body has two lengths.", headers=closed)
+        return None
 
     def _known(self, host: str) -> bool:
         name = _PORT.sub("", host.lower())

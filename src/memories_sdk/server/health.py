@@ -25,6 +25,9 @@ def add(app: FastAPI, store: MemoryStore) -> None:
             return JSONResponse({"status": "unavailable"}, 503)
         return JSONResponse({"status": "ok"})
 
+    for path, said in (("/health/live", live), ("/health/ready", ready)):
+        # Some who watch over a process ask for the head alone.
+        app.add_api_route(path, said, methods=["HEAD"], include_in_schema=False)
     app.add_api_route("/health/live", live, tags=["health"], summary="Live")
     app.add_api_route(
         "/health/ready",

@@ -229,8 +229,9 @@ def _headers(route: Route) -> list[Json]:
     found = []
     if route.writes:
         found.append(("Idempotency-Key", "b1946ac9", "Write once, however often this is sent."))
-    if route.body is not None and "expected_version" in route.body["properties"]:
-        found.append(("If-Match", '"v1"', "Only if the memory is still at that version."))
+    deletes = route.method == "DELETE" and "EDIT_CONFLICT" in route.refuses
+    if deletes or (route.body is not None and "expected_version" in route.body["properties"]):
+        found.append(("If-Match", '"v1"', "Only if the memory is still at one of these versions."))
     if "NOT_MODIFIED" in route.refuses:
         found.append(("If-None-Match", '"v1"', "Only if the memory changed since."))
     return [

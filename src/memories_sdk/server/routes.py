@@ -14,6 +14,7 @@ import anyio
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from memories_sdk.errors import EditConflict
 from memories_sdk.server.authentication import (
     NOBODY,
     SAFE,
@@ -137,8 +138,9 @@ class Service:
             else:
                 route.family.check(request, caller)
             call = Call(self.store, request, body, caller)
+            call.check()
             _ = call.named_principal, route.raw or call.given
-            return route.run(call).response()
+            return _run(route, call).response()
         except Exception as error:
             answer = route.family.refusal(error)
             if answer.status == UNFORESEEN_STATUS:
@@ -186,6 +188,16 @@ class Service:
 
 
 UNFORESEEN_STATUS: Final = 500
+
+
+def _run(route: Route, call: Call) -> Answer:
+    # Each turn has seen a newer version than the one before.
+    while True:
+        try:
+            return route.run(call)
+        except EditConflict as stale:
+            if not call.catches_up(stale):
+                raise
 
 
 def check_spora(request: Request, caller: Caller) -> None:

@@ -31,6 +31,7 @@ def serve(
     hosts: Collection[str] = (),
     authenticate: Authenticate | None = None,
     limits: Limits | None = None,
+    proxies: Collection[str] = (),
 ) -> None:
     """Serve a store until the process is told to stop; requests under way are finished.
 
@@ -41,6 +42,8 @@ def serve(
         hosts: Names with a dot by which the server may be called.
         authenticate: See `create_app`.
         limits: See `create_app`.
+        proxies: Addresses or networks whose word on where a request came from counts; without
+            them nobody's does, since whoever guesses tokens could name a new address each time.
 
     Raises:
         InvalidInput: Nobody could prove who they are.
@@ -59,6 +62,9 @@ def serve(
             port=port,
             access_log=False,  # it would name ids and queries; the frame's own line does not
             server_header=False,
+            http="h11",  # the strictest reader, and the one that is tested
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies),
             lifespan="off",
             timeout_keep_alive=30,
             timeout_graceful_shutdown=FAREWELL,

@@ -50,6 +50,7 @@ class Sessions:
                 open=True,
                 body=say.LOGIN,
                 example={"data": say.SESSION},
+                refuses=("CSRF_INVALID",),
             ),
             Route(
                 *(SPORA, "GET", PATH, self.shown, "Show who is calling"),
