@@ -169,6 +169,7 @@ def test_what_html_cannot_hold_is_replaced(character: str) -> None:
         "http://[::1]:8080/",
         "https://host.example/@me",
         "mailto:me@host.example?subject=hi",
+        "mailto:me@host.example?cc=you@host.example&body=a%0Ab&",
     ],
 )
 def test_ordinary_links_open_in_another_tab(address: str) -> None:
@@ -191,7 +192,16 @@ def test_ordinary_links_open_in_another_tab(address: str) -> None:
         "#heading",
         "#mem-other-fn1",
         "https://me@host.example",
+        "https://me%40host.example",
+        "https://host.example\u200b.example",
+        "https://host.example:99999",
+        "https://1.2.3.999",
+        "https://[::1",
+        "https://:80",
         "https://host.example/" + "x" * 4096,
+        "mailto:me@host.example?attach=/etc/passwd",
+        "mailto:me@host.example?subject=x&attachment=/etc/passwd",
+        "mailto:me%0aBcc:you@host.example",
     ],
 )
 def test_refused_links_keep_their_text(address: str) -> None:

@@ -129,6 +129,8 @@ def render_safe(
     if _hides_something(tokens):
         markup = _notice("Some of this is nested too deep to be shown.") + markup
     markup = _NO_HTML.sub("\ufffd", _SHIELD.clean(markup))  # entities can name such characters too
+    # The second layer knows hosts better: of an address with none it leaves a link to nowhere.
+    markup = markup.replace('<a target="_blank"', '<a class="mem-blocked"')
     if len(markup.encode()) > MAX_HTML:
         return _as_plain(text, f"its HTML has over {MAX_HTML:,} bytes")
     return SafeHtml(markup, _SEAL)
@@ -188,10 +190,16 @@ def _hides_something(tokens: Sequence[Token]) -> bool:
 
 
 _LINK: Final = re.compile(
-    r"https?://[^\s/?#@\\]+(?:[/?#][^\s\\]*)?|mailto:[^\s?#@\\]+@[^\s?#@\\]+(?:\?[^\s\\]*)?",
-    re.IGNORECASE,
+    r"""https?://[^\s/?\#@\\]+(?:[/?\#][^\s\\]*)?
+    | mailto:(?![^?]*%[01])[^\s?\#@\\]+@[^\s?\#@\\]+
+      (?:\?(?:(?:subject|body|cc|bcc)=[^\s\\&]*(?:&|$))*)?""",
+    re.IGNORECASE | re.VERBOSE,
 )
-"""An address that may be opened. One with a user before the host reads as another host."""
+"""An address that may be opened.
+
+One with a user before the host reads as another host. A mail takes no file along from an address,
+and no further line of its head.
+"""
 
 _ID: Final = re.compile(r"mem-[A-Za-z0-9]{1,40}-fn(?:ref)?[0-9]{1,6}(?:-[0-9]{1,6})?")
 _FRAGMENT: Final = re.compile(f"#{_ID.pattern}")
@@ -228,7 +236,7 @@ def _link_open(token: Token, page: _Page) -> str:
     else:
         return '<a class="mem-blocked">'
     title = f' title="{escapeHtml(str(token.attrGet("title")))}"' if "title" in token.attrs else ""
-    return f'<a href="{escapeHtml(url)}"{title}{target}>'
+    return f'<a href="{escapeHtml(url)}"{target}{title}>'
 
 
 def _link_close(_token: Token, page: _Page) -> str:
