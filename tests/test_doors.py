@@ -278,7 +278,8 @@ def test_a_door_adds_nothing_to_what_a_tool_says(forged: Asker, door: str) -> No
     for memory in whole(forged):
         asker = replace(forged, values={**forged.values, "name": memory.name})
         calls = DOORS[door](asker)
-        for label in ("global_memory get", "global_memory list")[: 1 + (memory == forged.own)]:
+        labels = ["global_memory get", "global_memory list", "global_memory search"]
+        for label in labels[: 3 if memory == forged.own else 1]:
             tool, sent = tool_calls(asker)[label]
             answer = (calls.get(label) or calls[f"call_tool {label}"])()
             said = answer.content[0].text if hasattr(answer, "content") else answer

@@ -64,6 +64,22 @@ def test_no_text_forges_a_row_of_a_list(
 
 
 @pytest.mark.parametrize("engine", ["sqlite-memory"])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(wanted=MEMORIES, query=st.sampled_from(["obey", "plan body", "a", "context"]))
+def test_no_text_forges_a_match(
+    store: MemoryStore, shelf: Scope, wanted: list[dict[str, object]], query: str
+) -> None:
+    """A search has one line for each match, as in a list, and quotes what matches below it."""
+    fill(shelf, wanted, "plan")
+    searching = MemoryTools(store, acting_as=shelf.caller, operations={"global_memory": ["search"]})
+    found = searching.call("global_memory", {"action": "search", "query": query})
+    _, *rows = lines(found.text)
+    assert [row for row in rows if not row.startswith("  > ")] == [
+        f"- {hit.memory}" for hit in shelf.search(query)
+    ]
+
+
+@pytest.mark.parametrize("engine", ["sqlite-memory"])
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(wanted=MEMORIES)
 def test_no_body_forges_the_heading_it_is_shown_under(
