@@ -16,6 +16,7 @@ import uvicorn
 
 from memories_sdk import MemoryStore, Principal
 from memories_sdk.server import Limits
+from memories_sdk.server.punctual import Punctual
 from memories_sdk.server.serving import serve
 
 PATH = "/api/v1/memories"
@@ -121,6 +122,17 @@ def test_what_two_readers_would_read_otherwise_is_not_read(
     answers = said(place, f"POST {PATH}/recall HTTP/1.1\r\n{head}{headers}\r\n{body}{hidden}")
     assert [status for status, _ in answers] in ([400], [501])
     assert store.scope(acting_as=alice).list().total == 1
+
+
+@pytest.mark.engines("sqlite-file")
+def test_a_head_is_not_waited_for(
+    place: tuple[str, int], head: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line on which nothing comes, or a head without end, is cut; the first or a later one."""
+    monkeypatch.setattr(Punctual, "SECONDS", 0.2)
+    whole = f"GET {PATH} HTTP/1.1\r\n{head}\r\n"
+    for text, answers in (("", []), ("GET ", []), (whole + whole[:-2], [200])):
+        assert [status for status, _ in said(place, text)] == answers
 
 
 @pytest.mark.engines("sqlite-file")

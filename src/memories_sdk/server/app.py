@@ -85,7 +85,7 @@ class Path(starlette.routing.Route):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Tell whether the path is this one, and name it."""
         match, found = super().matches(scope)
-        return match, {**found, "route": self}
+        return match, found if match is Match.NONE else {**found, "route": self}
 
 
 def _paths(service: Service, routes: Iterable[Route]) -> Iterator[Path]:

@@ -14,6 +14,7 @@ import uvicorn
 from memories_sdk.server.app import create_app
 from memories_sdk.server.authentication import Authenticate
 from memories_sdk.server.frame import logger
+from memories_sdk.server.punctual import Punctual
 from memories_sdk.server.routes import Limits
 from memories_sdk.store import MemoryStore
 
@@ -62,7 +63,7 @@ def serve(
             port=port,
             access_log=False,  # it would name ids and queries; the frame's own line does not
             server_header=False,
-            http="h11",  # the strictest reader, and the one that is tested
+            http=Punctual,
             proxy_headers=bool(proxies),
             forwarded_allow_ips=list(proxies),
             lifespan="off",
