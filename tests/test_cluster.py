@@ -46,6 +46,7 @@ def test_a_cluster_goes_on_when_a_node_dies() -> None:
     if not GALERA.exists() or shutil.which("rsync") is None:
         pytest.skip("no cluster: install the packages mariadb-server, galera-4 and rsync")
     line = told("galera.py")
+    assert "not seen at once through another node: 0 of 100" in line
     assert re.search(r"missing of the acknowledged: \[0, 0\]$", line)
 
 

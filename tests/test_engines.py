@@ -9,11 +9,26 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from io import StringIO
 
 import pytest
-from sqlalchemy import Column, Integer, MetaData, NullPool, Table, create_engine, inspect, text
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    Integer,
+    MetaData,
+    NullPool,
+    String,
+    Table,
+    create_engine,
+    inspect,
+    text,
+)
 from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MYSQL
-from sqlalchemy.schema import CreateTable
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memories_sdk import MemoryStore, migrations, wording
 from memories_sdk.engines import opened, shape
@@ -520,7 +535,7 @@ MARIADB_ALONE = re.compile(
 
 
 def statements_for_mysql() -> list[str]:
-    """Return what a server that says it is MySQL is sent: tables, and statements of every verb."""
+    """Return what a server that says it is MySQL is sent: tables, steps and verbs."""
     from memories_sdk.engines.mysql import MysqlDatabase  # noqa: PLC0415 -- an extra
 
     for types, after in ((1, True), (3, False)):
@@ -531,9 +546,25 @@ def statements_for_mysql() -> list[str]:
     return [
         *(said[statement].text for statement in known),
         *(str(CreateTable(each).compile(dialect=wording.MYSQL)) for each in tables.sorted_tables),
+        *(
+            str(CreateIndex(index).compile(dialect=wording.MYSQL))
+            for each in tables.sorted_tables
+            for index in each.indexes
+        ),
+        *migrating_on_mysql(),
         MysqlDatabase.turn,
         *(statement for kind in MysqlDatabase.begins.values() for statement in kind),
     ]
+
+
+def migrating_on_mysql() -> list[str]:
+    """Return what the steps of all migrations say to MySQL."""
+    said = StringIO()
+    options = {"as_sql": True, "output_buffer": said}
+    context = MigrationContext.configure(dialect_name="mysql", opts=options)
+    for upgrade in migrations.STEPS.values():
+        upgrade(Operations(context))
+    return said.getvalue().split(";\n\n")
 
 
 def test_a_server_that_says_it_is_mysql_is_told_nothing_of_mariadb_alone() -> None:
@@ -547,6 +578,25 @@ def test_a_server_that_says_it_is_mysql_is_told_nothing_of_mariadb_alone() -> No
     for statement in statements:
         assert MARIADB_ALONE.search(statement) is None, statement
         assert unquoted.search(re.sub(r"'[^']*'", "''", statement)) is None, statement
+
+
+def test_tables_keep_to_the_narrower_rules_of_mysql() -> None:
+    """There, a key has 3,072 bytes at most, and no check may ask for a column that cascades."""
+    for table in shape.shaped("mysql").tables.values():
+        checks = [each for each in table.constraints if isinstance(each, CheckConstraint)]
+        for key in (*table.indexes, *table.constraints):
+            if not isinstance(key, (CheckConstraint, ForeignKeyConstraint)):
+                assert sum(map(bytes_in_key, key.columns)) <= 3_072, key.name
+            elif isinstance(key, ForeignKeyConstraint) and key.ondelete is not None:
+                words = set(re.findall(r"\w+", " ".join(str(each.sqltext) for each in checks)))
+                assert words.isdisjoint(key.column_keys), key.name
+
+
+def bytes_in_key(column: Column) -> int:
+    """Return how many bytes of an index a column takes at most."""
+    if isinstance(column.type, Integer):
+        return 8
+    return column.type.length * (4 if isinstance(column.type, String) else 1)
 
 
 SEARCHES = ("gauge", "gauge reads litres 21", "litres roses", "tulip", "名前", "reads 49")

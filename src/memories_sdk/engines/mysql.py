@@ -36,6 +36,11 @@ _DUPLICATE: Final = 1062
 _GLANCE: Final = 0.1
 """Seconds between two looks at tables that another one makes."""
 
+_IN_CLUSTER: Final = "SHOW VARIABLES WHERE variable_name = 'wsrep_on' AND value = 'ON'"
+_CAUSAL: Final = "SET SESSION wsrep_sync_wait = @@wsrep_sync_wait | 1"
+"""Has a node of a cluster apply what others committed before it answers, or a save that was
+acknowledged there could be missing here for a moment."""
+
 _FAILURES: Final[dict[int, Failure]] = {
     1062: "taken",
     1213: "rolled back",  # a deadlock, or another node of the cluster was first
@@ -61,7 +66,7 @@ class MysqlDatabase(ServerDatabase):
     """Connections to a database on MariaDB or MySQL, or on any node of a cluster of them.
 
     A URL may name several hosts: a connection goes to the first that answers, and after a loss to
-    the next.
+    the next. On each node, a read sees what any node had acknowledged before.
     """
 
     dialect: ClassVar[Dialect] = MYSQL
@@ -127,6 +132,8 @@ class MysqlDatabase(ServerDatabase):
         with raw.cursor() as cursor:
             cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
             cursor.execute(self.patience(self.timeout))
+            if cursor.execute(_IN_CLUSTER):
+                cursor.execute(_CAUSAL)
         return raw
 
     def failure(self, error: BaseException, raw: DriverConnection) -> Failure:

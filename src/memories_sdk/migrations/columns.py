@@ -48,7 +48,7 @@ def key_data(name: str, *, null: bool = False) -> sa.Column[bytes]:
 def create_table(op: Operations, name: str, *parts: sa.schema.SchemaItem) -> None:
     """Make a table of these columns and constraints."""
     options: dict[str, Any] = {}
-    dialect = op.get_bind().dialect
+    dialect = op.get_context().dialect
     if dialect.name == "mysql":
         nopad = "utf8mb4_nopad_bin" if getattr(dialect, "is_mariadb", False) else "utf8mb4_0900_bin"
         options = {"mysql_engine": "InnoDB", "mysql_charset": "utf8mb4", "mysql_collate": nopad}
