@@ -16,6 +16,7 @@ import pytest
 from conftest import ROOT
 from markdown_it import MarkdownIt
 
+from memories_sdk.highlighting import KINDS
 from memories_sdk.markdown import render_safe
 
 if TYPE_CHECKING:
@@ -82,6 +83,12 @@ def label(root: Element, parent: Element, place: int, image: Element) -> None:
         parent.insert(place + 1, link)
 
 
+def shown(markdown: str) -> Element:
+    """Return the tree of a preview without what tells the parts of code apart."""
+    coloured = f'<span class="mem-(?:{"|".join(KINDS)})">([^<]*)</span>'
+    return parsed(re.sub(coloured, r"\1", render_safe(markdown)))
+
+
 def told(element: Element) -> Iterator[object]:
     """Yield what a tree says, without the spaces and the attributes that mean nothing."""
     for text, child in [(element.text, None), *((each.tail, each) for each in element)]:
@@ -108,7 +115,7 @@ def test_a_preview_keeps_what_the_specification_says(examples: list[dict[str, st
     other = [
         it["markdown"]
         for it in plain
-        if list(told(parsed(render_safe(it["markdown"])))) != list(told(left_by_policy(it["html"])))
+        if list(told(shown(it["markdown"]))) != list(told(left_by_policy(it["html"])))
     ]
     assert sorted(other) == sorted(OTHER)
     assert len(plain) - len(other) == SAME

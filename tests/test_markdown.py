@@ -428,7 +428,7 @@ def test_emphasis_does_not_nest_without_end(mark: str) -> None:
 def test_code_keeps_its_language() -> None:
     """The first word after a fence is the class that a highlighter looks for."""
     (code,) = elements(render_safe('```c++ title="a"\nint x;\n```'), "code")
-    assert (code.get("class"), code.text) == ("language-c++", "int x;\n")
+    assert (code.get("class"), "".join(code.itertext())) == ("language-c++", "int x;\n")
 
 
 @pytest.mark.parametrize("info", ['x"onclick="y', "a/b", "-x", "x" * 33, "&quot;", ""])

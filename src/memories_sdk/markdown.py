@@ -19,6 +19,7 @@ from markdown_it.common.utils import escapeHtml, unescapeAll
 from mdit_py_plugins.gfm import gfm_plugin
 
 from memories_sdk.characters import cut_graphemes, reveal
+from memories_sdk.highlighting import KINDS, parts_of
 from memories_sdk.plaintext import (
     MAX_NESTING,
     Markdown,
@@ -47,6 +48,9 @@ MAX_HTML: Final = 1_000_000
 
 MAX_IMAGES: Final = 750_000
 """Room for embedded images in one document, in characters, so that `MAX_HTML` leaves some text."""
+
+MAX_COLOURED: Final = 20_000
+"""Characters of code in one document whose parts are told apart; each may bring a tag."""
 
 MAX_PLAIN: Final = 150_000
 """Characters shown of a plain text: at six bytes each, the longest escape, they fit `MAX_HTML`."""
@@ -218,6 +222,7 @@ class _Page:
     prefix: str
     attachments: Mapping[str, str]
     room: int = MAX_IMAGES
+    code: int = MAX_COLOURED
     sought: int = 0
     in_link: bool = False
 
@@ -261,10 +266,18 @@ def _image(token: Token, page: _Page) -> str:
     return f'{shown} <a href="{escapeHtml(source)}" target="_blank">{address}</a>'
 
 
-def _fence(token: Token, _page: _Page) -> str:
+def _fence(token: Token, page: _Page) -> str:
     language = "".join(unescapeAll(token.info).split(maxsplit=1)[:1])
     mark = f' class="language-{language}"' if _LANGUAGE.fullmatch(language) else ""
-    return f"<pre><code{mark}>{escapeHtml(token.content)}</code></pre>\n"
+    code = token.content
+    if not mark or len(code) > page.code:
+        return f"<pre><code{mark}>{escapeHtml(code)}</code></pre>\n"
+    page.code -= len(code)
+    shown = "".join(
+        f'<span class="mem-{kind}">{escapeHtml(text)}</span>' if kind else escapeHtml(text)
+        for kind, text in parts_of(code, language)
+    )
+    return f"<pre><code{mark}>{shown}</code></pre>\n"
 
 
 def _cell_open(token: Token, _page: _Page) -> str:
@@ -423,7 +436,7 @@ _SHIELD: Final = nh3.Cleaner(
         "ol": {"contains-task-list", "footnotes-list"},
         "p": {"markdown-alert-title", "mem-notice"},
         "section": {"footnotes"},
-        "span": {"mem-image"},
+        "span": {"mem-image", *(f"mem-{kind}" for kind in KINDS)},
         "sup": {"footnote-ref"},
         "td": {"mem-center", "mem-left", "mem-right"},
         "th": {"mem-center", "mem-left", "mem-right"},
