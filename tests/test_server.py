@@ -91,7 +91,12 @@ def test_a_proxy_may_take_its_prefix_off_or_leave_it(store: MemoryStore, alice: 
 
 def test_a_host_says_who_calls(store: MemoryStore, alice: Principal, bob: Principal) -> None:
     """Its word may be a user, a caller with less rights, a promise of either, or nothing."""
-    users = {"alice": alice, "bob": Caller(bob, may_write=False)}
+    users = {
+        "alice": alice,
+        "bob": Caller(bob, may_write=False),
+        "carol": Caller(alice),
+        "dave": Caller(alice, csrf="said"),
+    }
 
     async def authenticate(request: Request) -> Principal | Caller | None:
         return users.get(request.headers.get("x-user", ""))
@@ -101,8 +106,13 @@ def test_a_host_says_who_calls(store: MemoryStore, alice: Principal, bob: Princi
         assert http.post(PATH, json=body, headers={"x-user": "alice"}).status_code == 201
         assert code(http.post(PATH, json=body, headers={"x-user": "bob"})) == (403, "READ_ONLY")
         assert code(http.get(PATH)) == (401, "UNAUTHENTICATED")
-        cross = {"x-user": "alice", "origin": "https://evil.example"}
-        assert code(http.post(PATH, json=body, headers=cross)) == (403, "CSRF_INVALID")
+        for name in ("alice", "carol"):
+            cross = {"x-user": name, "origin": "https://evil.example"}
+            assert code(http.post(PATH, json=body, headers=cross)) == (403, "CSRF_INVALID")
+        said = {"x-user": "dave", "origin": "https://front.example", "X-CSRF-Token": "said"}
+        other = {"name": "m", "type": "plan"}
+        assert code(http.post(PATH, json=other, headers={"x-user": "dave"}))[0] == 403
+        assert http.post(PATH, json=other, headers=said).status_code == 201
         cross = {"x-user": "alice", "sec-fetch-site": "cross-site"}
         assert code(http.delete(f"{PATH}/x", headers=cross)) == (403, "CSRF_INVALID")
         own = {"x-user": "alice", "origin": "http://testserver", "sec-fetch-site": "same-origin"}

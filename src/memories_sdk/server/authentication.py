@@ -59,7 +59,8 @@ class Gate:
 
     Args:
         store: Whose tokens count.
-        authenticate: Asked first; a write whose caller it names must come from its own site.
+        authenticate: Asked first; a write of whom it names must come from its own site, or
+            repeat what it said with the caller.
         failures: Wrong tokens of one address in a minute before it has to wait.
         rate: Requests of one caller in a second, over ten seconds; 0 for any number.
     """
@@ -126,17 +127,19 @@ class Gate:
         found = self._authenticate(request)
         if inspect.isawaitable(found):
             found = anyio.from_thread.run(_awaited, found)
-        if found is None or isinstance(found, Caller):
-            return found
-        if not isinstance(found, Principal):
+        if found is None:
+            return None
+        if isinstance(found, Principal):
+            found = Caller(found)
+        if not isinstance(found, Caller):
             raise InvalidInput(
                 "authenticate must return a Caller, a Principal or None.",
                 field="authenticate",
                 suggestion='For example store.principals.user("alice").',
             )
-        if request.method not in SAFE and not _same_site(request):
+        if found.csrf is None and request.method not in SAFE and not _same_site(request):
             raise Refused(403, "CSRF_INVALID", "A write must come from its own site.")
-        return Caller(found)
+        return found
 
     def _bearer(self, request: Request) -> Caller | None:
         header = request.headers.get("authorization")
