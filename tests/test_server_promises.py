@@ -26,7 +26,8 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from starlette.testclient import TestClient
 
-from memories_sdk import MemoryStore, MemoryTools, Principal
+from memories_sdk import MemoryStore, MemoryTools, Principal, ToolResult
+from memories_sdk.policy import APPROVAL
 from memories_sdk.server import Limits, beside, create_app, further, openwp
 from memories_sdk.server.metrics import meter
 from memories_sdk.server.spora import ROUTES
@@ -51,40 +52,56 @@ ACTS = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("tool", "owner"), [("memory", "alice"), ("global_memory", "alice"), ("global_memory", "lab")]
+)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=ACTS)
-def test_tool_and_server_agree_on_every_row(acts: list[tuple[str, str, str, str]]) -> None:
-    """Whatever was done through either door, both show the same rows, and so does the scope."""
+def test_tool_and_server_agree_on_every_row(
+    tool: str, owner: str, acts: list[tuple[str, str, str, str]]
+) -> None:
+    """Whatever was done through either door, both show the same rows, and so does the scope.
+
+    On an agent's own shelf, on its owner's, and on that of a group which owns it.
+    """
     with MemoryStore(":memory:") as store:
         alice = store.principals.user("alice")
-        agent = store.agents.create("writer", owner=alice)
+        lab = store.principals.group("lab", members=[alice])
+        whose = {"alice": alice, "lab": lab}[owner]
+        agent = store.agents.create("writer", owner=whose)
         tools = MemoryTools(store, acting_as=alice, agent=agent)
-        path = f"/api/v1/agents/{agent.id}/memories"
+        own = tool == "memory"
+        path = f"/api/v1/agents/{agent.id}/memories" if own else PATH
         with TestClient(create_app(store, authenticate=lambda _: alice)) as http:
+            http.params = {"principal_id": whose.id}
             for act in acts:
-                do(tools, http, path, *act)
+                do(partial(tools.call, tool), http, path, *act)
             rows = http.get(path).json()["data"]["memories"]
-            listed = tools.call("memory", {"action": "list"}).text
+            listed = tools.call(tool, {"action": "list"}).text
             heads = re.findall(r"^- \[(.*?)\] \[(.*?)\]", listed, re.MULTILINE)
             assert heads == [(row["name"], row["type"]) for row in rows]
             for row in rows:
-                said = tools.call(
-                    "memory", {"action": "get", **{k: row[k] for k in ("name", "type")}}
-                )
+                said = tools.call(tool, {"action": "get", "name": row["name"], "type": row["type"]})
                 assert said.text.endswith(f"\n\n{row['content'] or ''}")
-            kept = store.scope(acting_as=alice, agent=agent)
+            kept = store.scope(acting_as=alice, principal=whose, agent=agent if own else None)
             assert [str(each.id) for each in kept.list()] == [row["id"] for row in rows]
 
 
 def do(
-    tools: MemoryTools, http: TestClient, path: str, act: str, name: str, type: str, text: str
+    tool: Callable[..., ToolResult],
+    http: TestClient,
+    path: str,
+    act: str,
+    name: str,
+    type: str,
+    text: str,
 ) -> None:
     """Do one thing through one of the doors; refusals are part of life."""
     named = {"name": name, "type": type}
     if act.startswith("tool"):
         more = {"content": text, "find": text or "-", "new_text": "z"}
         call = {"action": act.split()[1], **named, **more}
-        tools.call("memory", call, approved=True)
+        tool(call, approved=True)
         return
     if act == "create":
         answer = http.post(path, json=named | {"content": text})
@@ -99,6 +116,39 @@ def do(
             "delete": lambda: http.delete(one),
         }[act]()
     assert answer.status_code < 500
+
+
+FACTS = st.lists(
+    st.tuples(
+        st.sampled_from(["remember_memory", "forget_memory", "POST", "DELETE"]),
+        st.sampled_from(["preference", "fact"]),
+        st.sampled_from(["tone", "home-town"]),
+        TEXTS.filter(str.strip),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=FACTS)
+def test_tool_and_server_agree_on_every_fact(acts: list[tuple[str, str, str, str]]) -> None:
+    """The routes of OpenWP show what its tools wrote, and the other way round."""
+    with MemoryStore(":memory:") as store:
+        alice = store.principals.user("alice")
+        tools = MemoryTools(store, acting_as=alice, policy=APPROVAL)
+        with TestClient(create_app(store, authenticate=lambda _: alice)) as http:
+            for act, type, key, value in acts:
+                fact = {"type": type, "key": key, "value": value}
+                if act in {"POST", "DELETE"}:
+                    assert http.request(act, "/openwp/v1/memory", json=fact).status_code != 500
+                else:
+                    tools.call(act, fact, approved=True)
+            rows = http.get("/openwp/v1/memory").json()["items"]
+        listed = tools.call("list_memory", {}).data
+        assert listed is not None
+        assert listed["items"] == rows
+        kept = store.scope(acting_as=alice).list()
+        assert {each.name for each in kept} == {row["key"] for row in rows}
 
 
 @contextmanager
