@@ -13,7 +13,7 @@ import pytest
 
 from memories_sdk import Edit, MemoryHead, MemoryStore, MemoryTools, Principal
 from memories_sdk import edits as editing
-from memories_sdk.edits import COUNTED_MATCHES, apply_edits
+from memories_sdk.edits import COUNTED_MATCHES, apply_edits, wanted_edits
 from memories_sdk.errors import (
     AccessDenied,
     AnchorNotFound,
@@ -74,6 +74,8 @@ IN_OTHER_FORM = (
     "Copy the passage from the body as it is."
 )
 IN_OTHER_CASE = "A passage differs from it only in case, blanks or line ends. Copy it exactly."
+EITHER = "Give either find and new_text, or edits."
+EMPTY_DELETES = "Pass an empty new_text to delete the passage."
 NOWHERE = "Read the memory again and copy the passage exactly."
 LONE = "\ud800"
 
@@ -596,6 +598,33 @@ def test_a_name_is_spelled_up_to_a_length() -> None:
     assert normal_name("a" + " " * 3_998 + "b", FACTS) == normal_name("a b", FACTS)
     with pytest.raises(TooLong):
         normal_name("a" + " " * 3_999 + "b", FACTS)
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "message", "advice"),
+    [
+        ((UNSET, UNSET, UNSET), "find", "find is required.", EMPTY_DELETES),
+        ((UNSET, "b", UNSET), "find", "find is required.", EMPTY_DELETES),
+        (("a", UNSET, UNSET), "new_text", "new_text is required.", EMPTY_DELETES),
+        (("a", UNSET, []), "edits", EITHER, "A single edit needs find and new_text."),
+        ((UNSET, "b", []), "edits", EITHER, "A single edit needs find and new_text."),
+    ],
+)
+def test_a_call_names_one_edit_or_several(
+    given: tuple[object, ...], field: str, message: str, advice: str
+) -> None:
+    """Half an edit, or both forms at once, is refused by the name of what is wrong."""
+    with pytest.raises(InvalidInput) as caught:
+        wanted_edits(*given)
+    assert (caught.value.field, caught.value.message) == (field, message)
+    assert caught.value.suggestion == advice
+
+
+def test_the_edits_of_a_call_are_those_that_it_names() -> None:
+    """A single one is a list of one; a list is taken as it is."""
+    several = [Edit("a", "b"), Edit("c", "")]
+    assert wanted_edits("a", "", UNSET) == [Edit("a", "")]
+    assert wanted_edits(UNSET, UNSET, several) is several
 
 
 def test_a_place_is_counted_from_the_first_character() -> None:
