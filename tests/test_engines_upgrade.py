@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from alembic.migration import MigrationContext
 from sqlalchemy import MetaData, NullPool, create_engine, inspect, select
 from typer.testing import CliRunner
 
@@ -180,6 +181,18 @@ def test_what_history_knew_a_server_still_knows(url: str, tmp_path: Path) -> Non
         shelf.restore(shelf.deleted()[0].memory_id)
         assert shelf.save("fresh", "plan", "x").created
         assert store.verify() == []
+
+
+def test_a_host_keeps_its_own_alembic_on_a_server(url: str, tmp_path: Path) -> None:
+    """The table in which a host's Alembic counts its steps is neither read nor written."""
+    carry(FULL, url, tmp_path)
+    with engine_of(url) as engine, engine.connect() as connection:
+        host = MigrationContext.configure(connection)
+        host._ensure_version_table()
+        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('of the host')")
+        migrate(url)
+        MemoryStore(url).close()
+        assert host.get_current_revision() == "of the host"
 
 
 def broken(op: object) -> None:

@@ -11,10 +11,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import Column, Integer, MetaData, Table, create_engine, inspect
 
 from memories_sdk import MemoryStore, migrations
-from memories_sdk.errors import StorageError, StorageFull
+from memories_sdk.engines import shape
+from memories_sdk.errors import SchemaMismatch, StorageError, StorageFull
 from memories_sdk.tables import SCHEMA_VERSION, metadata
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -205,6 +206,36 @@ def test_a_host_keeps_its_own_alembic(old: Path) -> None:
         assert store.verify() == []
     assert rows(old)["alembic_version"] == [{"version_num": "of the host"}]
     assert "alembic_version" not in metadata.tables
+
+
+def test_a_host_program_makes_our_tables_in_its_file(tmp_path: Path) -> None:
+    """Mounted in its metadata, they are made by its migrations, and a store signs them."""
+    host = MetaData()
+    Table("invoices", host, Column("id", Integer, primary_key=True))
+    shape.mount(host, "sqlite")
+    engine = create_engine(f"sqlite:///{tmp_path / 'host.db'}")
+    host.create_all(engine)
+    engine.dispose()
+    MemoryStore(tmp_path / "fresh.db").close()
+    for _ in range(2):
+        with MemoryStore(tmp_path / "host.db") as store:
+            store.scope(acting_as=store.principals.user("alice")).save("n", "plan", "x")
+            assert store.verify() == []
+    mounted, fresh = schema(tmp_path / "host.db"), schema(tmp_path / "fresh.db")
+    assert mounted.keys() - fresh.keys() == {"invoices"}
+    assert mounted.keys() >= fresh.keys()
+
+
+def test_some_tables_without_a_signature_are_another_program_s(tmp_path: Path) -> None:
+    """Only all of them are a host's; where one is missing, the file is left alone."""
+    host = MetaData()
+    shape.mount(host, "sqlite")
+    host.remove(host.tables["tokens"])
+    engine = create_engine(f"sqlite:///{tmp_path / 'host.db'}")
+    host.create_all(engine)
+    engine.dispose()
+    with pytest.raises(SchemaMismatch, match="memory_schema"):
+        MemoryStore(tmp_path / "host.db")
 
 
 LOADED = """

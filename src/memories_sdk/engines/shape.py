@@ -1,4 +1,4 @@
-"""The shape of our tables on a server: the same tables, in the types of its engine.
+"""The shape of our tables on an engine: the same tables, on a server in the types it has.
 
 One rule for every column, so that a table declared once is right everywhere: text is compared and
 sorted by code point, integers and times have 64 bits, bodies any length.
@@ -36,7 +36,7 @@ def mount(metadata: MetaData, engine: str, *, collation: str = "utf8mb4_nopad_bi
 
     Args:
         metadata: Of the host program.
-        engine: "postgresql" or "mysql".
+        engine: "sqlite", "postgresql" or "mysql".
         collation: For MySQL, name "utf8mb4_0900_bin".
     """
     for table in shaped(engine, collation=collation).sorted_tables:
@@ -44,13 +44,17 @@ def mount(metadata: MetaData, engine: str, *, collation: str = "utf8mb4_nopad_bi
 
 
 def shaped(engine: str, *, collation: str = "") -> MetaData:
-    """Return our tables for "postgresql" or "mysql".
+    """Return our tables for "sqlite", "postgresql" or "mysql".
 
     Args:
         engine: Whose types.
         collation: On MySQL and MariaDB, the one that compares bytes and keeps trailing blanks.
     """
     shape = MetaData()
+    if engine == "sqlite":  # they were declared for it, and what a search keeps is made by one
+        for table in metadata.sorted_tables:
+            table.to_metadata(shape)
+        return shape
     for source in (metadata, index_metadata, server_metadata):
         for table in source.sorted_tables:
             _shape(table.to_metadata(shape), engine, collation)

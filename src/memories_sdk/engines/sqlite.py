@@ -419,7 +419,7 @@ def _code(error: BaseException) -> int:
 
 
 def _schema_version(connection: sqlite3.Connection) -> int | None:
-    """Return the version of our tables, or None where there are none.
+    """Return the version of our tables, or None where nobody signed any.
 
     Raises:
         SchemaMismatch: They are newer than this release, or another program's.
@@ -430,11 +430,14 @@ def _schema_version(connection: sqlite3.Connection) -> int | None:
             raise _foreign_table(min(foreign))
         return None
     row = connection.execute("SELECT version FROM memory_schema WHERE id = 1").fetchone()
-    if row is None or type(row[0]) is not int:
+    # All of them without a signature were made by a host program, which mounted ours.
+    mounted = row is None and names >= metadata.tables.keys()
+    version = SCHEMA_VERSION if row is None else row[0]
+    if (row is None and not mounted) or type(version) is not int:
         raise _foreign_table(SchemaRow.__tablename__)
-    if row[0] > SCHEMA_VERSION:
+    if version > SCHEMA_VERSION:
         raise SchemaMismatch(
-            f"This file has schema {row[0]}; this release knows schema {SCHEMA_VERSION}.",
+            f"This file has schema {version}; this release knows schema {SCHEMA_VERSION}.",
             suggestion="Install a newer memories-sdk; the file was not touched.",
         )
     triggers = connection.execute(
@@ -445,7 +448,7 @@ def _schema_version(connection: sqlite3.Connection) -> int | None:
             f"The file holds a trigger {acting[0]!r} that this package did not make.",
             suggestion="It would act on every write. Drop it, or open another file.",
         )
-    return int(row[0])
+    return None if mounted else version
 
 
 def _foreign_table(name: str) -> SchemaMismatch:
@@ -456,7 +459,11 @@ def _foreign_table(name: str) -> SchemaMismatch:
 
 
 def _create_schema(connection: sqlite3.Connection) -> None:
+    """Make our tables, unless a host program did, and sign them."""
+    made = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     for table in metadata.sorted_tables:
+        if table.name in made:
+            continue
         connection.execute(str(CreateTable(table).compile(dialect=EMBEDDED)))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
             connection.execute(str(CreateIndex(index).compile(dialect=EMBEDDED)))
