@@ -108,6 +108,22 @@ def test_a_verb_looks_into_one_part(full, monkeypatch) -> None:
     assert seen >= {"memories", "memory_bodies", "memory_vectors", "memory_revisions"}
 
 
+def test_texts_are_sealed_anew_in_every_part(make_store) -> None:
+    """A new key reaches the bodies of all shelves."""
+    store = make_store()
+    people = [store.principals.user(f"user {number}") for number in range(6)]
+    for who in people:
+        store.scope(acting_as=who).save("n", "plan", f"of {who.name}")
+    store.rekey(bytes(range(32)))
+    assert store.verify() == []
+    reopened = make_store(key=bytes(range(32)))
+    for who in people:
+        assert reopened.scope(acting_as=who).get("n", "plan").content == f"of {who.name}"
+    with store._database.read() as connection:
+        stored = connection.run("SELECT content FROM memory_bodies").fetchall()
+    assert not any("of user" in content for (content,) in stored)
+
+
 def test_an_id_comes_back_to_one_shelf_alone(store, shelf, team) -> None:
     """No unique key spans the parts: of two who bring one memory back at once, one is refused."""
     for turn in range(5):
