@@ -163,7 +163,7 @@ def test_a_session_is_made_by_the_server_alone(store: MemoryStore, alice: Princi
     with client(store, alice) as http:
         secret = http.headers.pop("Authorization").removeprefix("Bearer ")
         given = "mem_" + "A" * 64
-        sent = {"Cookie": f"memories_session={given}"}
+        sent = {"Cookie": f"__Host-memories_session={given}"}
         assert code(http.get(PATH, headers=sent)) == (401, "UNAUTHENTICATED")
         logins = [
             http.post("/api/v1/session", json={"token": secret}, headers=sent).headers["set-cookie"]
@@ -171,8 +171,13 @@ def test_a_session_is_made_by_the_server_alone(store: MemoryStore, alice: Princi
         ]
         assert len(set(logins)) == 3
         assert not [each for each in logins if given in each or secret in each]
+        # The name alone keeps a browser from taking one of a neighbouring site: no other counts.
+        assert all(each.startswith("__Host-memories_session=mem_") for each in logins)
+        assert all("; Path=/; " in each and each.endswith("; Secure") for each in logins)
+        lesser = {"Cookie": logins[0].split(";")[0].removeprefix("__Host-")}
+        assert code(http.get(PATH, headers=lesser)) == (401, "UNAUTHENTICATED")
         # A token is no cookie: what a program holds opens no browser.
-        sent = {"Cookie": f"memories_session={secret}"}
+        sent = {"Cookie": f"__Host-memories_session={secret}"}
         assert code(http.get(PATH, headers=sent)) == (401, "UNAUTHENTICATED")
 
 

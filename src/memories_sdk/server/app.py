@@ -65,11 +65,17 @@ def create_app(
             suggestion="Make a token with `memories token create`, or pass authenticate=.",
         )
     bounds = limits or Limits()
-    gate = Gate(store, authenticate, failures=bounds.failures, rate=bounds.rate)
+    gate = Gate(
+        store,
+        authenticate,
+        failures=bounds.failures,
+        rate=bounds.rate,
+        secure=secure_cookie,
+    )
     service = Service(store, gate, bounds)
     app = _bare()
     facts = Facts(site).routes()
-    sessions = Sessions(gate, secure=secure_cookie).routes()
+    sessions = Sessions(gate).routes()
     routes = (*sessions, *beside.ROUTES, *further.ROUTES, *spora.ROUTES, *facts)
     app.router.routes += _paths(service, routes)
     health.add(app, store)

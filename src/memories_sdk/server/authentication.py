@@ -25,7 +25,12 @@ from memories_sdk.server.replies import Refused
 from memories_sdk.store import MemoryStore
 from memories_sdk.tokens import Token
 
-COOKIE: Final = "memories_session"
+COOKIE: Final = "__Host-memories_session"
+"""By its name alone a browser takes it from no neighbouring site, and not in the open."""
+
+LESSER_COOKIE: Final = "memories_session"
+"""Where that name is not to be had: below a path, or where the cookie may travel in the open."""
+
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -63,6 +68,7 @@ class Gate:
             repeat what it said with the caller.
         failures: Wrong tokens of one address in a minute before it has to wait.
         rate: Requests of one caller in a second, over ten seconds; 0 for any number.
+        secure: Whether a session cookie travels over HTTPS, and on this machine, alone.
     """
 
     def __init__(
@@ -72,15 +78,17 @@ class Gate:
         *,
         failures: int,
         rate: float,
+        secure: bool,
     ) -> None:
         self._store = store
         self._authenticate = authenticate
+        self._secure = secure
         self._guesses = Meter(rate=failures / 60, burst=failures)
         self._requests = Meter(rate=rate, burst=rate * 10)
 
     def shut(self, request: Request) -> bool:
         """Tell whether a request names nobody at all, which needs no look into its body."""
-        named = "authorization" in request.headers or COOKIE in request.cookies
+        named = "authorization" in request.headers or self._cookie(request) in request.cookies
         return self._authenticate is None and not named
 
     def caller(self, request: Request) -> Caller:
@@ -117,9 +125,21 @@ class Gate:
 
     def log_out(self, request: Request) -> None:
         """End the session of a browser."""
-        token = self._store.tokens.find(request.cookies.get(COOKIE, ""))
+        token = self._store.tokens.find(request.cookies.get(self._cookie(request), ""))
         if token is not None and token.session_of is not None:
             self._store.tokens.revoke(token.id)
+
+    def cookie(self, request: Request, secret: str, seconds: int) -> str:
+        """Return the header that gives a browser the cookie of its session."""
+        path = request.scope.get("root_path") or "/"
+        # Strict: a page of another site cannot make a browser send it at all.
+        parts = [f"{self._cookie(request)}={secret}", "HttpOnly", "SameSite=Strict"]
+        parts += [f"Path={path}", f"Max-Age={seconds}", *(["Secure"] if self._secure else [])]
+        return "; ".join(parts)
+
+    def _cookie(self, request: Request) -> str:
+        below = request.scope.get("root_path")
+        return COOKIE if self._secure and not below else LESSER_COOKIE
 
     def _named_by_host(self, request: Request) -> Caller | None:
         if self._authenticate is None:
@@ -157,7 +177,7 @@ class Gate:
         return _caller(token, None)
 
     def _session(self, request: Request) -> Caller | None:
-        secret = request.cookies.get(COOKIE)
+        secret = request.cookies.get(self._cookie(request))
         token = None if secret is None else self._store.tokens.find(secret)
         if secret is None or token is None or token.session_of is None:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from memories_sdk.server import description as say
-from memories_sdk.server.authentication import COOKIE, Caller, Gate
+from memories_sdk.server.authentication import Caller, Gate
 from memories_sdk.server.calls import Call
 from memories_sdk.server.replies import Answer, data
 from memories_sdk.server.routes import SPORA, Route
@@ -20,17 +20,15 @@ class Sessions:
 
     Args:
         gate: Who lets in.
-        secure: Whether a browser may send the cookie over HTTPS (and to its own machine) alone.
     """
 
-    def __init__(self, gate: Gate, *, secure: bool) -> None:
+    def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._secure = secure
 
     def logged_in(self, call: Call) -> Answer:
         """Log a browser in with a token: a cookie for it, and what each write must repeat."""
         secret, caller = self._gate.log_in(call.request, call.given.get("token"))
-        cookie = self._cookie(call, secret, int(SESSION.total_seconds()))
+        cookie = self._gate.cookie(call.request, secret, int(SESSION.total_seconds()))
         return data(_whole(call, caller), 200, {"Set-Cookie": cookie})
 
     def shown(self, call: Call) -> Answer:
@@ -40,7 +38,7 @@ class Sessions:
     def logged_out(self, call: Call) -> Answer:
         """End the session of a browser."""
         self._gate.log_out(call.request)
-        return data({"deleted": True}, 200, {"Set-Cookie": self._cookie(call, "", 0)})
+        return data({"deleted": True}, 200, {"Set-Cookie": self._gate.cookie(call.request, "", 0)})
 
     def routes(self) -> tuple[Route, ...]:
         """Return the three routes."""
@@ -61,13 +59,6 @@ class Sessions:
                 example={"data": {"deleted": True}},
             ),
         )
-
-    def _cookie(self, call: Call, secret: str, seconds: int) -> str:
-        path = call.request.scope.get("root_path") or "/"
-        # Strict: a page of another site cannot make a browser send it at all.
-        parts = [f"{COOKIE}={secret}", "HttpOnly", "SameSite=Strict", f"Path={path}"]
-        parts += [f"Max-Age={seconds}", *(["Secure"] if self._secure else [])]
-        return "; ".join(parts)
 
 
 def _whole(call: Call, caller: Caller) -> Json:
