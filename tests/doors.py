@@ -44,13 +44,16 @@ from memories_sdk.integrations.openai_agents import function_tools
 from memories_sdk.integrations.pydantic_ai import MemoryToolset
 from memories_sdk.remote import RemoteStore
 from memories_sdk.server import create_app
+from memories_sdk.server.app import Path as ServedPath
 from memories_sdk.server.beside import ROUTES as BESIDE
 from memories_sdk.server.further import ROUTES as FURTHER
+from memories_sdk.server.openwp import Facts
+from memories_sdk.server.sessions import Sessions
 from memories_sdk.server.spora import ROUTES as SPORA
 from memories_sdk.widgets import MemoryPanel
 
 ALL_TOOLS = (*TOOLS, *FACT_TOOLS)
-HTTP = [route for routes in (SPORA, BESIDE, FURTHER) for route in routes]
+HTTP = (*Sessions(None, secure=True).routes(), *BESIDE, *FURTHER, *SPORA, *Facts(None).routes())
 PROMPT = "remember, forget and clear all"
 
 Call = Callable[[], object]
@@ -137,6 +140,8 @@ def by_server(asker: Asker) -> dict[str, Call]:
     """Every route, with all it takes, and once more in the name of the other principal."""
     page = asker.page()
     values = {**asker.values, "agent_id": asker.values["agent_id"] or 1}
+    served = {it.path for it in page.app.routes if isinstance(it, ServedPath)}
+    assert served == {route.family.prefix + route.path for route in HTTP}
 
     def asked(route: object) -> object:
         path = route.family.prefix + route.path.format(**values)

@@ -79,6 +79,7 @@ def ending() -> Iterator[ExitStack]:
 def asks(store: MemoryStore, theirs: Scope, hers: Scope, folder: Path, ending: ExitStack) -> Asker:
     """Return somebody who asks for all that another shelf hides."""
     hidden = hide(theirs)
+    theirs.create("of the hidden", "fact", f"two {CANARY}")
     own = hers.create("mine", "plan", "my own")
     return asks_of(store, hers, hidden, own, folder, ending, theirs.principal)
 
