@@ -25,6 +25,10 @@ PARTED: Final = (
 
 MOST: Final = 1_024
 
+PLANS: Final = "SET plan_cache_mode = force_generic_plan"
+"""Has the server choose the part while a statement runs. Otherwise it plans each one anew for its
+part, which took longer than what it planned."""
+
 _KEYLESS: Final = ("memory_bodies", "memory_vectors")
 """Those that lead to a shelf by a row of `memories` alone, as long as nothing is parted."""
 

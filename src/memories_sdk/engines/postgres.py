@@ -96,9 +96,10 @@ FROM mine
         with self.read() as connection:
             self.walled = row_security.stands(connection)
             found = partitions.count(connection)
-        partitions.check(self._address.partitions, found)
-        if found:
-            self.wording = partitions.WORDING
+            partitions.check(self._address.partitions, found)
+            if found:
+                self.wording = partitions.WORDING
+                connection.run(partitions.PLANS)
 
     def close(self) -> None:
         """Close all connections, the listening one too."""
@@ -129,6 +130,8 @@ FROM mine
             prepare_threshold=self._address.prepare,
         )
         raw.execute(self.patience(self.timeout))
+        if self.wording is partitions.WORDING:
+            raw.execute(partitions.PLANS)
         return raw
 
     def cursor(self, raw: DriverConnection) -> psycopg.Cursor[Any]:
