@@ -14,6 +14,7 @@ from io import StringIO
 import pytest
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
+from bench import growth
 from sqlalchemy import (
     CheckConstraint,
     Column,
@@ -32,7 +33,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memories_sdk import MemoryStore, migrations, wording
 from memories_sdk.engines import opened, shape
-from memories_sdk.engines.server import ServerDatabase
+from memories_sdk.engines.server import ServerConnection, ServerDatabase
 from memories_sdk.errors import (
     InvalidInput,
     MissingExtra,
@@ -525,6 +526,37 @@ def test_a_replica_is_a_server_of_the_same_kind(location: str, replica: str) -> 
     """A file has none, and none follows a server of another kind; nothing is opened for it."""
     with pytest.raises(InvalidInput, match="replica"):
         MemoryStore(location, replica=replica)
+
+
+WALKS = {"postgresql": r"Seq Scan on memor", "mariadb": r"\bmemor\w* ALL |filesort|temporary"}
+"""How an engine says that it reads a whole table; MariaDB also, that it sorts what it read."""
+
+
+@on_servers
+def test_no_verb_walks_a_table(where, make_store, engine) -> None:
+    """What reads, lists and writes a shelf finds its rows by a key."""
+    store = make_store()
+    growth.load(growth._plain(where("memories.db")), 5_000)
+    shelf = store.scope(acting_as=store.principals.user("user-7"))
+    said: list[tuple[str, dict[str, object]]] = []
+    run = ServerConnection.run
+
+    def heard(self, text, parameters=None):
+        said.append((text, dict(parameters or {})))
+        return run(self, text, parameters or {})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServerConnection, "run", heard)
+        shelf.get("release plan 0003", growth._type(3))
+        shelf.list(limit=50)
+        shelf.save("release plan 0003", growth._type(3), "other")
+        shelf.save("new", "plan", "x")
+    with store._database.write() as connection:
+        for text, parameters in said:
+            if text.lstrip().startswith(("SELECT", "UPDATE")):
+                rows = connection.run(f"EXPLAIN {text}", parameters).fetchall()
+                plan = "\n".join(" ".join(map(str, row)) for row in rows)
+                assert not re.search(WALKS[engine], plan), f"{text}\n{plan}"
 
 
 MARIADB_ALONE = re.compile(
