@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import sqlite3
 import stat
 import subprocess
@@ -268,6 +269,20 @@ def test_no_refusal_speaks_of_python(run: Run) -> None:
 def test_a_typing_mistake_gets_a_suggestion(run: Run, arguments: list[str], hint: str) -> None:
     """Whoever mistypes a type, a user, a file or a command is told what is there."""
     assert hint in run(*arguments).stderr
+
+
+def test_a_save_that_has_expired_already_says_so(run: Run) -> None:
+    """Nobody believes a memory to be there that nothing shows, and its way back works."""
+    for name, verb in (("it's", "Created"), ("voice", "Updated")):
+        saved = run("save", name, "-t", "context", "--content", "x", "--expires", "2020-01-01")
+        assert saved.stdout.startswith(f"{verb} [{name}] ")
+        assert "It expired at 2020-01-01T00:00:00+00:00" in saved.stdout
+        assert run("get", name).exit_code == 3
+        back = shlex.split(saved.stdout.split("memories ")[-1])
+        assert run(*back).exit_code == 0
+        assert run("get", name).stdout == "x"
+    later = run("save", "later", "-t", "context", "--content", "x", "--expires", "2999-01-01")
+    assert "expired" not in later.stdout
 
 
 @pytest.mark.parametrize("words", ["false", "no-such-editor", "'unclosed", "rm"])

@@ -81,7 +81,7 @@ class Scope(Desk):
             order: Place in the list; a new memory goes last when left out.
             tags: At most 32 of at most 64 characters.
             pinned: Whether it comes first in a prompt.
-            expires_at: The moment at which it vanishes; None for never.
+            expires_at: The moment at which it vanishes, at once if that has passed; None for never.
             untrusted: Whether agents get it with a label only, as quoted matter.
             expected_version: See the class; with no such memory, any version is stale.
             new_order: Place of a new memory alone, for a door that does not put it last.

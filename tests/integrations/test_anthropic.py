@@ -315,11 +315,15 @@ def test_a_delete_waits_for_a_person(store: MemoryStore, alice: Principal, shelf
 def test_a_folder_is_deleted_with_its_files_alone(
     store: MemoryStore, alice: Principal, shelf: Scope
 ) -> None:
-    """Where nobody is asked; a type, or a whole shelf, and facts are no files."""
+    """Where nobody is asked; a file without a name is no folder, and facts are no files."""
     for type in ("plan", "context", "fact"):
         shelf.save("n", type, "x")
     freely = ApprovalPolicy({"global_memory": []})
     tool = MemoryTool(MemoryTools(store, acting_as=alice, approval=freely))
+    for nameless in (f"{PLANS}/.md", f"{PLANS}/.md/"):
+        for command in ("delete", "view"):
+            with pytest.raises(ToolError, match="is no path here"):
+                tool.call(at(nameless, command))
     assert tool.call(at(PLANS, "delete")) == f"Successfully deleted {PLANS}"
     assert [it.type for it in shelf.list()] == ["context", "fact"]
     tool.call(at("/memories/global/", "delete"))

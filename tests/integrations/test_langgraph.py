@@ -18,8 +18,9 @@ from langgraph.store.base import (
     SearchOp,
 )
 from langgraph.store.memory import InMemoryStore
+from uuid6 import UUID
 
-from memories_sdk import Scope
+from memories_sdk import Memory, Scope
 from memories_sdk.document_tools import UNTRUSTED_NOTE
 from memories_sdk.integrations.langgraph import ShelfStore
 
@@ -261,6 +262,36 @@ def test_an_item_keeps_when_it_was_made(kept: ShelfStore) -> None:
     assert second.value == {"changed": "Ümläut 日本"}
     assert second.created_at == first.created_at
     assert second.updated_at >= first.updated_at
+
+
+def test_a_key_means_itself(kept: ShelfStore) -> None:
+    """Blanks at its ends, half a character and composed letters are part of it."""
+    keys = ["a", "a ", " a", "  a", " ", "", "é", "e\u0301", "\ud800", "%20", "a%20", "..", "\0"]
+    for key in keys:
+        kept.put((" odd",), key, {"key": ascii(key)})
+    kept.put(("odd",), "a", {"key": "another"})
+    for key in keys:
+        item = kept.get((" odd",), key)
+        assert (item.namespace, item.key, item.value) == ((" odd",), key, {"key": ascii(key)})
+    assert {item.key for item in kept.search((" odd",), limit=50)} == set(keys)
+
+
+@pytest.mark.parametrize("query", [None, "original"])
+def test_a_search_leaves_out_what_is_deleted_meanwhile(
+    kept: ShelfStore, shelf: Scope, monkeypatch: pytest.MonkeyPatch, query: str | None
+) -> None:
+    """Somebody else may delete an item between its listing and its reading."""
+    kept.put(("foo", "bar"), "other", {"original": True})
+    read = Scope.get_by_id
+
+    def gone_first(scope: Scope, id: UUID | str) -> Memory:
+        found = read(scope, id)
+        if found.name == "foo/bar/key":
+            shelf.delete(found.name, found.type)
+        return read(scope, id)
+
+    monkeypatch.setattr(Scope, "get_by_id", gone_first)
+    assert [item.key for item in kept.search(("foo",), query=query)] == ["other"]
 
 
 def test_many_puts_at_once_are_all_kept(kept: ShelfStore) -> None:

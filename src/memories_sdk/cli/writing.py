@@ -67,7 +67,8 @@ def save(
     ] = None,
     order: Annotated[int | None, typer.Option(help="Place in the list.")] = None,
     expires: Annotated[
-        str | None, typer.Option(metavar="TIME", help="ISO 8601 with time zone, or never.")
+        str | None,
+        typer.Option(metavar="TIME", help="When it vanishes: ISO 8601, or never."),
     ] = None,
     expected_version: VersionOption = None,
 ) -> Answer:
@@ -91,7 +92,7 @@ def save(
     )
     data = {"created": saved.created, "memory": shapes.memory(saved.memory)}
     verb = "Created" if saved.created else "Updated"
-    return Answer(data, f"{verb} {_called(saved.memory)}")
+    return Answer(data, f"{verb} {_called(saved.memory)}{_expired(saved.memory)}")
 
 
 @command(
@@ -213,6 +214,16 @@ def _id_of(shell: Shell, name: str) -> str:
 
 def _called(memory: Memory) -> str:
     return one_line(f"[{memory.name}] (type={memory.type}), version {memory.version}")
+
+
+def _expired(memory: Memory) -> str:
+    """Return a warning about a memory that was saved with a moment that had passed."""
+    end = memory.expires_at
+    if end is None or end > memory.updated_at:
+        return ""
+    back = f"memories restore {shlex.quote(memory.name)} --type {memory.type}"
+    said = f"It expired at {end.isoformat()}, so nothing shows it. Bring it back with: {back}"
+    return f"\n{one_line(said)}"
 
 
 def _body(content: str | None, file: str | None) -> str | Unset:

@@ -383,9 +383,12 @@ def _parsed(path: str) -> _Place:
     scope, type, file, *more = (*parts[2:], "", "", "")
     if parts[:2] != ["", "memories"] or any(more) or "" in parts[2:]:
         raise ToolError(f"{path} is no path here. Paths are {SHAPE}")
-    if (scope and scope not in _TOOL_OF) or (file and not file.endswith(".md")):
+    name = unquote(file.removesuffix(".md"))
+    # A file without a name would be taken for its folder, and a deletion clear that.
+    nameless = bool(file) and not (name and file.endswith(".md"))
+    if (scope and scope not in _TOOL_OF) or nameless:
         raise ToolError(f"{path} is no path here. Paths are {SHAPE}")
-    return _Place(scope, type, unquote(file.removesuffix(".md")))
+    return _Place(scope, type, name)
 
 
 def _file(path: str) -> _Place:

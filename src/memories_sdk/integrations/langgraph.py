@@ -16,6 +16,7 @@ import asyncio
 import itertools
 import json
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -23,7 +24,7 @@ from urllib.parse import quote, unquote
 from memories_sdk.document_tools import UNTRUSTED_NOTE
 from memories_sdk.errors import NotFound
 from memories_sdk.integrations import Extra, heads
-from memories_sdk.memory import UNTRUSTED, Memory
+from memories_sdk.memory import UNTRUSTED, Memory, MemoryHead
 from memories_sdk.pages import MAX_PAGE
 from memories_sdk.scope import Scope
 
@@ -131,14 +132,23 @@ class ShelfStore(BaseStore):
         while True:
             page = self._scope.search(query, type=self._type, limit=MAX_PAGE, cursor=cursor)
             for hit in page:
-                yield self._scope.get_by_id(hit.memory.id), hit.score
+                if (memory := self._whole(hit.memory)) is not None:
+                    yield memory, hit.score
             if (cursor := page.next_cursor) is None:
                 return
 
     def _all(self, prefix: Namespace) -> Iterable[tuple[Memory, float | None]]:
         for head in heads(self._scope, type=self._type):
-            if _place(head.name)[0][: len(prefix)] == prefix:
-                yield self._scope.get_by_id(head.id), None
+            inside = _place(head.name)[0][: len(prefix)] == prefix
+            if inside and (memory := self._whole(head)) is not None:
+                yield memory, None
+
+    def _whole(self, head: MemoryHead) -> Memory | None:
+        """Return a memory of a list, or None when somebody deleted it since."""
+        try:
+            return self._scope.get_by_id(head.id)
+        except NotFound:
+            return None
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         found = {_place(head.name)[0] for head in heads(self._scope, type=self._type)}
@@ -152,12 +162,18 @@ class ShelfStore(BaseStore):
 
 
 def _name(namespace: Namespace, key: str) -> str:
-    return "/".join(quote(part, safe=_SAFE) for part in (*namespace, key))
+    parts = (quote(part, safe=_SAFE, errors=_HALVES) for part in (*namespace, key))
+    # A blank at either end of a name is trimmed: two keys would be one item.
+    return re.sub(r"^ +| +$", lambda blanks: quote(blanks[0]), "/".join(parts))
 
 
 def _place(name: str) -> tuple[Namespace, str]:
-    *namespace, key = (unquote(part) for part in name.split("/"))
+    *namespace, key = (unquote(part, errors=_HALVES) for part in name.split("/"))
     return tuple(namespace), key
+
+
+_HALVES: Final = "surrogatepass"
+"""How half a character, which a key may hold, is written and read."""
 
 
 _SAFE: Final = " !#$&'()*+,:;=?@[]{}~"
