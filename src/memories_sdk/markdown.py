@@ -24,6 +24,7 @@ from memories_sdk.plaintext import (
     MAX_NESTING,
     Markdown,
     inline_text,
+    lines_of,
     plain_text,
     quotes_cost_too_much,
 )
@@ -147,15 +148,15 @@ def _excess(text: str) -> str:
         and any(word.count(")") > MAX_CLOSING for word in text.split())
     ):
         return "brackets"
-    if text.count("\n") + text.count("\r") > MAX_LINES:
+    if lines_of(text) > MAX_LINES:
         return "lines"
     if quotes_cost_too_much(text):
         return "lines in its quotes"
     return "cells in its tables" if "|" in text and _cells(text) > MAX_CELLS else ""
 
 
-_DELIMITERS: Final = re.compile(r"[-|: \t>*+0-9.)]*-[-|: \t]*")
-"""A line that may stand below the heading of a table."""
+_OF_DELIMITERS: Final = "-|: \t>*+.)0123456789"
+"""What a line may hold that stands below the heading of a table, be it in a quote or a list."""
 
 _DASHES: Final = re.compile("-+")
 
@@ -166,7 +167,7 @@ def _cells(text: str) -> int:
     for line in text.splitlines():
         if not line.strip(" \t>"):
             columns = 0
-        elif "|" in line and _DELIMITERS.fullmatch(line):
+        elif "|" in line and not line.strip(_OF_DELIMITERS):
             columns = max(columns, len(_DASHES.findall(line)))
         cells += columns
     return cells

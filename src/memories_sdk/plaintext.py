@@ -72,9 +72,14 @@ def plain_text(text: str, *, limit: int | None = None) -> str:
     return _one_line(f"{line} {text[MAX_READ:]}") if len(text) > MAX_READ else line
 
 
+def lines_of(text: str) -> int:
+    """Return how many line ends a text has, each kind of them."""
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
+
+
 def quotes_cost_too_much(text: str) -> bool:
     """Whether a few marks of quotes stand before so many lines that to parse them takes seconds."""
-    lines = text.count("\n") + text.count("\r")
+    lines = lines_of(text)
     if lines * MAX_NESTING <= MAX_LAZY or ">" not in text:
         return False
     deepest = max((it[0].count(">") for it in _QUOTES.finditer(text)), default=0)
