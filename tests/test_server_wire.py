@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import h11
 import pytest
@@ -34,10 +34,15 @@ class Told(uvicorn.Server):
         self.listening.put(self)
 
 
+USUAL: Final = {"limits": Limits(rate=0, body=1_000, failures=3)}
+IMPATIENT: Final = {"limits": Limits(rate=0, seconds=0.3)}
+BEHIND: Final = {"limits": Limits(rate=0, failures=1), "proxies": ["127.0.0.1"]}
+
+
 @pytest.fixture
-def options() -> dict[str, Any]:
+def options(request: pytest.FixtureRequest) -> Mapping[str, Any]:
     """What the server is started with."""
-    return {"limits": Limits(rate=0, body=1_000, seconds=0.3, failures=3)}
+    return getattr(request, "param", USUAL)
 
 
 @pytest.fixture
@@ -129,10 +134,17 @@ def test_a_head_is_not_waited_for(
     place: tuple[str, int], head: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line on which nothing comes, or a head without end, is cut; the first or a later one."""
-    monkeypatch.setattr(Punctual, "SECONDS", 0.2)
-    whole = f"GET {PATH} HTTP/1.1\r\n{head}\r\n"
-    for text, answers in (("", []), ("GET ", []), (whole + whole[:-2], [200])):
-        assert [status for status, _ in said(place, text)] == answers
+    with monkeypatch.context() as hurry:
+        hurry.setattr(Punctual, "SECONDS", 0.2)
+        assert said(place, "") == said(place, "GET ") == []
+    whole = f"GET {PATH} HTTP/1.1\r\n{head}\r\n".encode()
+    with socket.create_connection(place, timeout=20) as line:
+        line.sendall(whole)
+        assert b" 200 " in line.recv(65_536)
+        monkeypatch.setattr(Punctual, "SECONDS", 0.2)
+        line.sendall(whole[:-2])
+        # The rest of the first answer, and then the end: before the line would be idle too long.
+        assert b" 200 " not in b"".join(iter(lambda: line.recv(65_536), b""))
 
 
 @pytest.mark.engines("sqlite-file")
@@ -146,17 +158,15 @@ def test_a_head_is_bounded(place: tuple[str, int], head: str, headers: str) -> N
 
 
 @pytest.mark.engines("sqlite-file")
+@pytest.mark.parametrize("options", [IMPATIENT], indirect=True)
 def test_a_length_that_lies_writes_nothing(
     store: MemoryStore, alice: Principal, place: tuple[str, int], head: str
 ) -> None:
     """Too long a one is waited for in vain, too short a one leaves no JSON."""
     body = '{"name": "n", "type": "plan"}'
+    start = f"POST {PATH} HTTP/1.1\r\n{head}Connection: close\r\n"
     for length, status in ((len(body) + 9, 408), (len(body) - 9, 400)):
-        (first, _), *_ = said(
-            place,
-            f"POST {PATH} HTTP/1.1\r\n{head}Connection: close\r\n"
-            f"Content-Length: {length}\r\n\r\n{body}",
-        )
+        (first, _), *_ = said(place, f"{start}Content-Length: {length}\r\n\r\n{body}")
         assert first == status
     assert store.scope(acting_as=alice).list().total == 0
 
@@ -203,23 +213,16 @@ def test_a_guesser_cannot_name_another_address(place: tuple[str, int]) -> None:
     assert statuses == [401, 401, 401, 429, 429]
 
 
-class TestBehindProxy:
-    """A server whose owner named a proxy."""
-
-    @pytest.fixture
-    def options(self) -> dict[str, Any]:
-        """Name it."""
-        return {"limits": Limits(rate=0, failures=1), "proxies": ["127.0.0.1"]}
-
-    @pytest.mark.engines("sqlite-file")
-    def test_a_named_proxy_tells_addresses_apart(self, place: tuple[str, int]) -> None:
-        """Each client behind it is counted by itself; what a client adds before counts nothing."""
-        statuses = []
-        for forwarded in ("10.0.0.1", "10.0.0.1", "10.0.0.2", "1.2.3.4, 10.0.0.1"):
-            head = f"Host: x\r\nAuthorization: Bearer mem_x\r\nX-Forwarded-For: {forwarded}\r\n"
-            ((status, _),) = said(place, f"GET {PATH} HTTP/1.1\r\n{head}Connection: close\r\n\r\n")
-            statuses.append(status)
-        assert statuses == [401, 429, 401, 429]
+@pytest.mark.engines("sqlite-file")
+@pytest.mark.parametrize("options", [BEHIND], indirect=True)
+def test_a_named_proxy_tells_addresses_apart(place: tuple[str, int]) -> None:
+    """Each client behind it is counted by itself; what a client adds before counts nothing."""
+    statuses = []
+    for forwarded in ("10.0.0.1", "10.0.0.1", "10.0.0.2", "1.2.3.4, 10.0.0.1"):
+        head = f"Host: x\r\nAuthorization: Bearer mem_x\r\nX-Forwarded-For: {forwarded}\r\n"
+        ((status, _),) = said(place, f"GET {PATH} HTTP/1.1\r\n{head}Connection: close\r\n\r\n")
+        statuses.append(status)
+    assert statuses == [401, 429, 401, 429]
 
 
 @pytest.mark.engines("sqlite-file")
