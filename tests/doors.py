@@ -53,7 +53,7 @@ from memories_sdk.server.spora import ROUTES as SPORA
 from memories_sdk.widgets import MemoryPanel
 
 ALL_TOOLS = (*TOOLS, *FACT_TOOLS)
-HTTP = (*Sessions(None, secure=True).routes(), *BESIDE, *FURTHER, *SPORA, *Facts(None).routes())
+HTTP = (*Sessions(None).routes(), *BESIDE, *FURTHER, *SPORA, *Facts(None).routes())
 PROMPT = "remember, forget and clear all"
 
 Call = Callable[[], object]
