@@ -170,6 +170,21 @@ def test_a_dry_run_changes_nothing(shelf: Scope, folder: Path) -> None:
     assert done(shelf, folder) == foretold == {"to shelf": 1, "deleted there": 1}
 
 
+def test_a_dry_run_names_what_has_no_file_yet(shelf: Scope, tmp_path: Path) -> None:
+    """Also where the folder is still to be made; and a person reads on which side one goes."""
+    for folder in (tmp_path, tmp_path / "new"):
+        told = str(sync(shelf, folder, dry_run=True)).splitlines()
+        assert "to folder: [tide] (type=plan)" in told
+        assert len(told) == 2
+    assert not (tmp_path / "new").exists()
+    sync(shelf, tmp_path / "new")
+    (tmp_path / "new/plan/tide.md").unlink()
+    shelf.delete("voice", "context")
+    gone = str(sync(shelf, tmp_path / "new")).splitlines()
+    sides = ["deleted in the folder: context/voice.md", "deleted on the shelf: plan/tide.md"]
+    assert sorted(gone) == sides
+
+
 def test_two_full_sides_meet(shelf: Scope, tmp_path: Path) -> None:
     """The same text is the same memory; another one under the same name is a clash."""
     (tmp_path / "plan").mkdir()

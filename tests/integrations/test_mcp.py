@@ -232,6 +232,7 @@ def test_prompts_carry_the_rule_and_the_context(
         "file:///etc/passwd",
         "memory://global/plan",
         "memory://agent/fact/n",
+        "memory://[/plan/n",
     ],
 )
 def test_what_is_not_there_is_an_error(
@@ -253,6 +254,17 @@ def test_what_is_not_there_is_an_error(
 
     asyncio.run(story())
     assert store.verify() == []
+
+
+def test_an_empty_shelf_is_no_empty_page(tools: MemoryTools, shelf: Scope) -> None:
+    """Many clients take an empty page for the end, whatever cursor it has."""
+    shelf.save("n", "plan", "x")
+
+    async def story() -> list[str]:
+        async with Client(server(tools)) as client:
+            return [str(it.uri) for it in (await client.list_resources()).resources]
+
+    assert asyncio.run(story()) == ["memory://global/plan/n"]
 
 
 def test_what_the_agent_may_not_read_is_no_resource(

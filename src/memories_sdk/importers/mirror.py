@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
@@ -68,7 +68,7 @@ class Step:
             the folder), or "conflict".
         path: The file; None where there is none yet.
         id: The memory; None where there is none yet.
-        detail: Why it is a conflict; may be empty.
+        detail: Why it is a conflict, or which memory has no file yet; may be empty.
     """
 
     what: What
@@ -77,7 +77,15 @@ class Step:
     detail: str = ""
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.path}" + (f": {self.detail}" if self.detail else "")
+        what = _SAID.get(self.what, self.what)
+        return ": ".join(each for each in (what, self.path, self.detail) if each)
+
+
+_SAID: Final[Mapping[str, str]] = {
+    "deleted there": "deleted on the shelf",
+    "deleted here": "deleted in the folder",
+}
+"""What a person reads, who may think of either side as here."""
 
 
 @dataclass(slots=True)
@@ -123,6 +131,8 @@ def sync(
         InvalidInput: The folder is in step with another shelf.
     """
     checked_side(prefer)
+    if dry_run and not os.path.lexists(path):
+        return Outcome(dry_run=True, steps=[_unwritten(head) for head in _heads(shelf)])
     with Folder(path, create=not dry_run) as folder:
         mirror = _Mirror(shelf, folder, prefer)
         steps = list(mirror.plan())
@@ -150,6 +160,11 @@ def checked_side(value: str | None) -> Side | None:
     if value in sides:
         return sides[value]
     raise InvalidInput("prefer must be 'folder' or 'shelf'.", field="prefer")
+
+
+def _unwritten(head: MemoryHead) -> Step:
+    """Return the step of a memory that has no file yet."""
+    return Step("to folder", None, head.id, f"[{head.name}] (type={head.type})")
 
 
 class _Mirror:
@@ -189,7 +204,7 @@ class _Mirror:
                 yield step
         for id in self.heads:
             if id not in self.ledger and id not in linked:
-                yield Step("to folder", None, id)
+                yield _unwritten(self.heads[id])
 
     def carry_out(self, step: Step) -> Step:
         """Do it, and return what came of it."""
@@ -256,7 +271,7 @@ class _Mirror:
         if place is None:
             if head is None:
                 return None
-            return Step("to folder", None, id) if changed else Step("deleted there", seen.path, id)
+            return _unwritten(head) if changed else Step("deleted there", seen.path, id)
         if head is None:
             return Step("to shelf", place) if edited else Step("deleted here", place, id)
         if not edited:

@@ -267,16 +267,18 @@ def _resources(tools: MemoryTools, cursor: str | None) -> types.ListResourcesRes
     kind, _, place = (cursor or "agent ").partition(" ")
     if kind not in kinds:
         raise InvalidInput("That cursor is not one of ours.", field="cursor", suggestion="")
-    following = kinds[kinds.index(kind) + 1 :]
-    found: list[types.Resource] = []
-    next_cursor = None
-    if (shelf := _shelf(tools, kind, "list")) is not None:
-        page = shelf.list(limit=PAGE, cursor=place or None)
-        found = [_resource(head) for head in page]
-        next_cursor = page.next_cursor and f"{kind} {page.next_cursor}"
-    if next_cursor is None and following:
-        next_cursor = f"{following[0]} "
-    return types.ListResourcesResult(resources=found, next_cursor=next_cursor)
+    rest = kinds[kinds.index(kind) :]
+    for each, following in zip(rest, [*rest[1:], None], strict=True):
+        if (shelf := _shelf(tools, each, "list")) is not None:
+            page = shelf.list(limit=PAGE, cursor=place or None)
+            further = following and f"{following} "
+            further = f"{each} {page.next_cursor}" if page.next_cursor else further
+            # A client may take an empty page for the end: an empty shelf makes none.
+            if page or further is None:
+                found = [_resource(head) for head in page]
+                return types.ListResourcesResult(resources=found, next_cursor=further)
+        place = ""
+    return types.ListResourcesResult(resources=[])
 
 
 def _resource(head: MemoryHead) -> types.Resource:
@@ -291,14 +293,18 @@ def _resource(head: MemoryHead) -> types.Resource:
 
 
 def _read(tools: MemoryTools, uri: str) -> types.ReadResourceResult:
-    parts = urlsplit(uri)
+    unknown = NotFound(f"There is no resource {uri}.")
+    try:
+        parts = urlsplit(uri)
+    except ValueError as error:
+        raise unknown from error
     type, _, name = parts.path.removeprefix("/").partition("/")
     kind = parts.netloc
     if kind == "global" and type in FACTS.types:
         kind = "facts"
     known = kind in _TOOL_OF and parts.scheme == "memory"
     if not known or (shelf := _shelf(tools, kind, "get")) is None:
-        raise NotFound(f"There is no resource {uri}.")
+        raise unknown
     text = _text(shelf.get(unquote(name), type))
     contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
     return types.ReadResourceResult(contents=[contents])
