@@ -95,6 +95,22 @@ def test_protocol(answers, case) -> None:
         assert answer == case["reply"]
 
 
+def test_bytes_of_a_batch_go_beside_their_own_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch has no place for them: the other answers go together, these follow."""
+    widget = Answering()
+    sent: list[object] = []
+    monkeypatch.setattr(
+        widget, "send", lambda content, buffers=None: sent.append((content, buffers))
+    )
+    asked = [{"id": "1", "verb": "paint"}, {"id": "2", "verb": "nothing"}]
+    widget._handle_custom_msg({"batch": asked}, [])
+    widget.close()
+    assert sent == [
+        ({"batch": [{"id": "2", "ok": None}]}, None),
+        ({"id": "1", "ok": {"kind": "dot"}}, [b"\1\2\3"]),
+    ]
+
+
 def test_an_exception_is_logged_in_full_and_told_to_nobody(answers, caplog) -> None:
     """People see one neutral sentence; the log has the traceback."""
     with caplog.at_level(logging.ERROR, "memories_sdk.widgets"):

@@ -61,30 +61,27 @@ const PATHS = {
   groups: "M2.5 3.5h11M4.5 6.5h9M4.5 9h9M2.5 12.5h11",
   up: "M4.5 9.5 8 6l3.5 3.5",
   more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  grip: "M6 4h.01M10 4h.01M6 8h.01M10 8h.01M6 12h.01M10 12h.01",
 } as const;
 
-export type IconName = keyof typeof PATHS | "grip";
+export type IconName = keyof typeof PATHS;
+
+const drawn = new Map<IconName, SVGSVGElement>();
 
 /** A 16 × 16 line drawing, hidden from readers: the text beside it speaks. */
 export function icon(name: IconName): SVGSVGElement {
+  const known = drawn.get(name) ?? draw(name); // every row has some, and a copy is quicker than a new one
+  drawn.set(name, known);
+  return known.cloneNode(true) as SVGSVGElement;
+}
+
+function draw(name: IconName): SVGSVGElement {
   const NS = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(NS, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("class", `msdk-icon msdk-icon-${name}`);
   svg.setAttribute("aria-hidden", "true");
   svg.setAttribute("focusable", "false");
-  if (name === "grip") {
-    for (const x of [6, 10]) {
-      for (const y of [4, 8, 12]) {
-        const dot = document.createElementNS(NS, "circle");
-        dot.setAttribute("cx", String(x));
-        dot.setAttribute("cy", String(y));
-        dot.setAttribute("r", "1.1");
-        svg.append(dot);
-      }
-    }
-    return svg;
-  }
   const path = document.createElementNS(NS, "path");
   path.setAttribute("d", PATHS[name]);
   svg.append(path);

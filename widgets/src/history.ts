@@ -2,7 +2,7 @@ import type { Desk } from "./desk.ts";
 import { diffView, type Side } from "./diff_view.ts";
 import { h } from "./dom.ts";
 import type { Drawer } from "./drawer.ts";
-import { ago, count, mark, titled } from "./labels.ts";
+import { ago, count, mark, moment, titled } from "./labels.ts";
 import type { Doc, Revision } from "./wire.ts";
 
 const DID: Record<string, string> = {
@@ -92,5 +92,5 @@ export async function showDeleted(desk: Desk, drawer: Drawer, restored: (id: str
 }
 
 function time(at: string): HTMLElement {
-  return h("time", { className: "msdk-time", dateTime: at, title: new Date(at).toLocaleString() }, ago(at));
+  return h("time", { className: "msdk-time", dateTime: at, title: moment(at) }, ago(at));
 }

@@ -33,6 +33,7 @@ export class Kernel {
   readonly #waiting = new Map<string, Waiting>();
   readonly #tag = Math.random().toString(36).slice(2, 10);
   #count = 0;
+  #leaving: Request[] = [];
 
   constructor(model: AnyModel, signal: AbortSignal) {
     this.#model = model;
@@ -46,7 +47,7 @@ export class Kernel {
 
   /**
    * Asks the kernel for `verb`. Rejects with a `Refusal`; its code is `dead` when the comm is gone, `timeout` after `timeout`
-   * ms. Bytes that come beside an answer are its `bytes`.
+   * ms. Bytes that come beside an answer are its `bytes`. What is asked in one moment goes as one message.
    */
   call<T>(verb: string, args: Record<string, unknown> = {}, timeout = 30_000, buffers: ArrayBuffer[] = []): Promise<T> {
     this.#count += 1;
@@ -57,16 +58,32 @@ export class Kernel {
         reject(new Refusal("timeout", "The kernel has not answered.", "It may be busy with another cell."));
       };
       this.#waiting.set(request.id, { resolve: resolve as (value: unknown) => void, reject, timer: setTimeout(late, timeout) });
-      try {
-        if (buffers.length) this.#model.send(request, undefined, buffers);
-        else this.#model.send(request);
-      } catch {
-        this.#settle(request.id)?.reject(new Refusal("dead", "The kernel of this widget is gone.", "Run the cell again."));
-      }
+      if (buffers.length) {
+        this.#leave(); // what was asked before goes before
+        this.#send([request], buffers);
+      } else if (this.#leaving.push(request) === 1) queueMicrotask(() => this.#leave());
     });
   }
 
+  #leave(): void {
+    const requests = this.#leaving;
+    this.#leaving = [];
+    if (requests.length) this.#send(requests);
+  }
+
+  #send(requests: Request[], buffers?: ArrayBuffer[]): void {
+    const message = requests.length > 1 ? { batch: requests } : requests[0];
+    try {
+      if (buffers) this.#model.send(message, undefined, buffers);
+      else this.#model.send(message);
+    } catch {
+      for (const { id } of requests) this.#settle(id)?.reject(new Refusal("dead", "The kernel of this widget is gone.", "Run the cell again."));
+    }
+  }
+
   #take(message: unknown, buffers?: DataView[]): void {
+    const { batch } = (message ?? {}) as { batch?: unknown };
+    if (Array.isArray(batch)) return batch.forEach((each) => this.#take(each));
     const reply = message as Partial<{ id: string; ok: unknown; error: { code: string; message: string; suggestion: string } }> | null;
     if (!reply || typeof reply.id !== "string") return;
     const waiting = this.#settle(reply.id); // undefined: the answer to another view, or one that came too late

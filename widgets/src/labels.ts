@@ -53,6 +53,14 @@ export function ago(iso: string, now = Date.now()): string {
   return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) });
 }
 
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "medium" });
+
+/** The moment in full, as the person's browser writes it. */
+export function moment(iso: string): string {
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? "" : MOMENT.format(at);
+}
+
 /** "expires in 3 days". */
 export function until(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;

@@ -15,6 +15,8 @@ const ROW = 58;
 /** Rows asked for at once, and rows drawn beyond both ends of what can be seen. */
 const PAGE = 100;
 const SPARE = 6;
+/** What the view is taken to show until the browser has measured it, in px. */
+const UNMEASURED = 480;
 /** ms of rest after which a row moved by key is sent. */
 const REST = 350;
 
@@ -33,6 +35,9 @@ export class MemoryList {
   readonly #view: HTMLElement;
   readonly #blank = h("div", { className: "msdk-empty", hidden: true });
   #rows = new Rows();
+  // As the browser last told: to ask it while drawing would make it lay out the whole page each time.
+  #top = 0;
+  #height = UNMEASURED;
   #all = 0;
   #ranked = false;
   #loaded = false;
@@ -90,7 +95,7 @@ export class MemoryList {
     this.#turn += 1;
     this.#asking.clear();
     const turn = this.#turn;
-    const top = Math.floor(this.#view.scrollTop / ROW);
+    const top = Math.floor(this.#top / ROW);
     const offset = Math.max(0, Math.floor((top - PAGE / 2) / (PAGE / 2)) * (PAGE / 2));
     try {
       let window = await this.#desk.ask<Window>("rows", { offset, limit: 2 * PAGE });
@@ -114,7 +119,7 @@ export class MemoryList {
     this.#refusal = undefined;
     this.#active = 0;
     this.#mark([]);
-    this.#view.scrollTop = 0;
+    this.#scroll(0);
     this.#draw();
     void this.refresh();
   }
@@ -131,11 +136,10 @@ export class MemoryList {
     this.#refusal = undefined;
     const now = active ? this.#rows.indexOf(active) : -1;
     this.#active = now >= 0 ? now : this.#rows.memory(this.#active, 1);
-    this.#refreshMarks();
     const at = anchor && top > 0 ? this.#rows.indexOf(anchor) : -1;
     this.#nodes.el.style.height = `${window.length * ROW}px`;
-    if (at >= 0 && at !== top) this.#view.scrollTop += (at - top) * ROW;
-    this.#draw();
+    if (at >= 0 && at !== top) this.#scroll(this.#top + (at - top) * ROW);
+    this.#refreshMarks(); // and draws
   }
 
   #refuse(why: Refusal): void {
@@ -148,10 +152,10 @@ export class MemoryList {
   // Drawing
 
   #draw(): void {
-    const { scrollTop, clientHeight } = this.#view;
     const { length } = this.#rows;
-    const first = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
-    const last = Math.min(length, Math.ceil((scrollTop + (clientHeight || 480)) / ROW) + SPARE);
+    const top = Math.min(this.#top, Math.max(0, length * ROW - this.#height)); // a list that shrinks pulls the view up
+    const first = Math.max(0, Math.floor(top / ROW) - SPARE);
+    const last = Math.min(length, Math.ceil((top + this.#height) / ROW) + SPARE);
     this.#nodes.el.style.height = `${length * ROW}px`;
     const wanted = new Set<number>();
     for (let i = first; i < last; i += 1) wanted.add(i);
@@ -216,10 +220,15 @@ export class MemoryList {
     if (!this.#rows.length) return;
     this.#active = this.#rows.memory(index, step);
     const top = this.#active * ROW;
-    const { scrollTop, clientHeight } = this.#view;
-    if (top < scrollTop) this.#view.scrollTop = top - (this.#rows.line(this.#active - 1) && isHeading(this.#rows.line(this.#active - 1)) ? ROW : 0);
-    else if (top + ROW > scrollTop + clientHeight) this.#view.scrollTop = top + ROW - clientHeight;
+    const above = this.#rows.line(this.#active - 1);
+    if (top < this.#top) this.#scroll(top - (isHeading(above) ? ROW : 0));
+    else if (top + ROW > this.#top + this.#height) this.#scroll(top + ROW - this.#height);
     this.#draw();
+  }
+
+  #scroll(top: number): void {
+    this.#view.scrollTop = top;
+    this.#top = Math.max(0, top);
   }
 
   #mark(items: Iterable<Item>): void {
@@ -301,12 +310,17 @@ export class MemoryList {
 
   #listen(): void {
     const view = this.#view;
-    view.addEventListener("scroll", () => this.#draw(), { passive: true });
+    const look = () => {
+      this.#top = view.scrollTop;
+      this.#height = view.clientHeight || UNMEASURED; // nothing is measured while it is hidden
+      this.#draw();
+    };
+    view.addEventListener("scroll", look, { passive: true });
     view.addEventListener("keydown", (event) => this.#key(event));
     view.addEventListener("blur", () => this.#settle());
     view.addEventListener("click", (event) => this.#click(event));
     view.addEventListener("pointerdown", (event) => this.#press(event));
-    const size = new ResizeObserver(() => this.#draw());
+    const size = new ResizeObserver(look); // called after a layout, so asking costs none
     size.observe(view);
     this.#desk.signal.addEventListener("abort", () => size.disconnect());
   }
@@ -358,7 +372,7 @@ export class MemoryList {
 
   #key(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0;
-    const page = Math.max(1, Math.floor(this.#view.clientHeight / ROW) - 1);
+    const page = Math.max(1, Math.floor(this.#height / ROW) - 1);
     const jump = { Home: -this.#rows.length, End: this.#rows.length, PageDown: page, PageUp: -page }[event.key] ?? 0;
     if (this.#ranked && ((step && event.altKey) || (event.key === "m" && !command(event)))) {
       this.#desk.say("The best match stands first. Empty the search to move memories.");

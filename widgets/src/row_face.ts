@@ -1,5 +1,5 @@
 import { h, icon } from "./dom.ts";
-import { ago, mark, titled } from "./labels.ts";
+import { ago, mark, moment, titled } from "./labels.ts";
 import type { Heading, Row } from "./wire.ts";
 
 /** What stands on a row. */
@@ -18,7 +18,7 @@ export function face(row: Row): Node[] {
         kind,
         h("bdi", { className: "msdk-name" }, row.name),
         row.pinned ? h("span", { className: "msdk-pin", title: "Pinned" }, icon("pin"), h("span", { className: "msdk-sr" }, "pinned")) : null,
-        h("time", { className: "msdk-time", dateTime: row.updated, title: new Date(row.updated).toLocaleString() }, ago(row.updated)),
+        h("time", { className: "msdk-time", dateTime: row.updated, title: moment(row.updated) }, ago(row.updated)),
       ),
       h(
         "span",

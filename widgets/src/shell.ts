@@ -2,7 +2,7 @@ import type { AnyModel } from "@anywidget/types";
 import { Kernel, type Refusal } from "./kernel.ts";
 import type * as Ui from "./ui.ts";
 
-/** What the kernel tells of itself in answer to `hello`. */
+/** What the kernel tells of itself: in answer to `hello`, and in the trait `_about`. */
 export interface Hello {
   widget: string;
   assets: Record<string, string>;
@@ -78,7 +78,9 @@ async function start(context: Context, signal: AbortSignal): Promise<void> {
   const say = waitingRoom(el);
   const kernel = new Kernel(model, signal);
   try {
-    const { widget, assets } = await hello(kernel, signal, say);
+    // Where the page has the module, the widget's own first question shows whether the kernel lives.
+    const about = model.get("_about") as Hello | undefined;
+    const { widget, assets } = about && shelf().has(about.assets["ui.js"] ?? "") ? about : await hello(kernel, signal, say);
     const ui = await load<typeof Ui>(kernel, assets["ui.js"] ?? "");
     if (signal.aborted) return;
     ui.mount({ widget, kernel, model, el, signal, load: (name) => load(kernel, assets[name] ?? "") });

@@ -5,6 +5,7 @@ import type { Agent, Asked, Doc, Group, Item, Line, Principal, Revision, Row, Tr
 
 type Args = any; // what arrives over a comm has no type; the kernel's half checks it
 type Ear = (...args: unknown[]) => void;
+type Message = { id: string; verb: string; args: Record<string, unknown> };
 
 /** A refusal as the kernel's half words it. */
 export class Refused extends Error {
@@ -120,8 +121,17 @@ export class FakeModel {
     for (const fn of [...(this.#ears.get(name) ?? [])]) fn(...args);
   }
 
-  send(message: { id: string; verb: string; args: Record<string, unknown> }, _callbacks?: unknown, buffers: ArrayBuffer[] = []): void {
+  /** Messages, however many requests each holds. */
+  messages = 0;
+
+  send(message: Message | { batch: Message[] }, _callbacks?: unknown, buffers: ArrayBuffer[] = []): void {
     if (this.dead) throw new Error("Cannot send");
+    this.messages += 1;
+    if ("batch" in message) for (const each of message.batch) this.#hear(each, []);
+    else this.#hear(message, buffers);
+  }
+
+  #hear(message: Message, buffers: ArrayBuffer[]): void {
     this.asked.push({ verb: message.verb, args: message.args });
     if (buffers[0]) this.sent.set(message.verb, buffers[0].byteLength);
     if (this.silent) return;

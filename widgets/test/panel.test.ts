@@ -176,7 +176,7 @@ describe("several at once", () => {
     press(list(), "ArrowDown", { shiftKey: true });
     await settled(5);
     const send = model.send.bind(model);
-    vi.spyOn(model, "send").mockImplementation((message, ...rest) => (message.verb === "rows" ? undefined : send(message, ...rest)));
+    vi.spyOn(model, "send").mockImplementation((message, ...rest) => ("verb" in message && message.verb === "rows" ? undefined : send(message, ...rest)));
     for (let i = 0; i < 2; i += 1) {
       button("Pin").click();
       await settled(5);

@@ -1,9 +1,9 @@
 """The bridge between a widget's two halves: requests from the page, one answer to each.
 
 A request is `{id, verb, args}`; its answer is `{id, ok}` or `{id, error}`, where error is
-`{code, message, suggestion}`. Bytes go beside either as a buffer. Only methods marked with
-`@verb(...)` can be asked for. Traits go from the kernel to the page alone, and hold no text of a
-memory: notebooks save them.
+`{code, message, suggestion}`. Bytes go beside either as a buffer. Requests of one moment come as
+`{batch: [...]}`, and so do their answers. Only methods marked with `@verb(...)` can be asked for.
+Traits go from the kernel to the page alone, and hold no text of a memory: notebooks save them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import ClassVar, Final, TypeVar
 
 import anywidget
+import traitlets
 
 from memories_sdk.errors import InvalidInput, MemoriesError, NotFound
 from memories_sdk.markdown import SafeHtml
@@ -62,6 +63,9 @@ class Bridge(anywidget.AnyWidget):
     """A widget that answers the requests of its page, whatever happens."""
 
     _esm = STATIC / "shell.js"
+    _about = traitlets.Dict().tag(
+        sync=True
+    )  # what `hello` answers, for a page that has the modules
     _verbs: ClassVar[Mapping[str, _Verb]] = {}
 
     def __init_subclass__(cls, **options: object) -> None:
@@ -72,10 +76,10 @@ class Bridge(anywidget.AnyWidget):
             name: each for kind in reversed(cls.__mro__) for name, each in vars(kind).items()
         }
         marked = [each for each in members.values() if hasattr(each, _VERB)]
-        cls._verbs = {getattr(each, _VERB): _Verb(each) for each in marked}
+        cls._verbs = {getattr(each, _VERB): _verb_of(each) for each in marked}
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(_about=self._hello())
         # The page's messages may come on a thread of their own, beside the running cell.
         self._turn = threading.RLock()
         self.on_msg(self._hear)
@@ -106,10 +110,24 @@ class Bridge(anywidget.AnyWidget):
         )
 
     def _hear(self, _widget: object, message: object, buffers: object) -> None:
-        if isinstance(message, dict) and isinstance(message.get("id"), str):
-            answer = self._answer(message, buffers if isinstance(buffers, Sequence) else ())
-            content = answer.pop("content", None)
-            self.send({"id": message["id"], **answer}, None if content is None else [content])
+        if not isinstance(message, dict):
+            return
+        if isinstance(together := message.get("batch"), list):
+            replies = [self._reply(each, ()) for each in together if _is_open(each)]
+            self.send({"batch": [reply for reply, content in replies if content is None]})
+            for reply, content in replies:
+                if content is not None:  # bytes go beside one answer alone
+                    self.send(reply, content)
+        elif _is_open(message):
+            self.send(*self._reply(message, buffers if isinstance(buffers, Sequence) else ()))
+
+    def _reply(
+        self, message: Mapping[str, object], buffers: Sequence[object]
+    ) -> tuple[dict[str, object], list[bytes] | None]:
+        """Return the answer to one request, and the bytes that go beside it."""
+        answer = self._answer(message, buffers)
+        content = answer.pop("content", None)
+        return {"id": message["id"], **answer}, [content] if isinstance(content, bytes) else None
 
     def _answer(
         self, message: Mapping[str, object], buffers: Sequence[object]
@@ -135,6 +153,11 @@ class Bridge(anywidget.AnyWidget):
         if isinstance(name, str) and name in self._verbs:
             return self._verbs[name]
         raise NotFound(f"No such request: {name!r}.", suggestion="Reload the page.")
+
+
+def _is_open(message: object) -> bool:
+    """Tell whether a message is a request that can be answered."""
+    return isinstance(message, dict) and isinstance(message.get("id"), str)
 
 
 class _Verb:
@@ -181,6 +204,12 @@ def _fits(value: object, hint: object) -> bool:
     if isinstance(value, bool):
         return hint is bool or hint is object
     return isinstance(value, origin or hint)  # type: ignore[arg-type]  # a class by now
+
+
+@cache
+def _verb_of(method: Callable[..., object]) -> _Verb:
+    """Return the verb of a method; anywidget makes a class for each widget, with the same ones."""
+    return _Verb(method)
 
 
 @cache
