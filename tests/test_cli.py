@@ -237,6 +237,26 @@ def test_wrong_usage_ends_with_two(run: Run, arguments: list[str]) -> None:
     assert refusal["suggestion"].startswith("memories ")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["save", "voice", "--type", "context", "--content", "x"],
+        ["replace", "voice", "--find", "British", "--with", "Scottish"],
+        ["delete", "voice"],
+        ["restore", "voice", "--type", "context", "--version", "1"],
+    ],
+    ids=lambda it: it[0],
+)
+def test_every_write_of_a_memory_takes_the_version_that_was_seen(
+    run: Run, arguments: list[str]
+) -> None:
+    """A stale one is a conflict, and nothing is written; `edit` takes the one that it opened."""
+    before = run("history", "--json").stdout
+    assert run(*arguments, "--expected-version", "7").exit_code == 5
+    assert run("history", "--json").stdout == before
+    assert run(*arguments, "--expected-version", "1").exit_code == 0
+
+
 def test_no_refusal_speaks_of_python(run: Run) -> None:
     """A suggestion names commands and options; each that is put so is still made somewhere."""
     source = "".join(

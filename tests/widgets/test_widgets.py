@@ -405,7 +405,9 @@ def test_history_tells_who_did_what_and_every_version_can_be_read(page, shelf) -
         "tags": ["x"],
     }
     assert page.refused("past", id=id, version=9) == "not_found"
-    assert page.ask("restore", id=id, version=1)["content"] == doc["content"]
+    assert page.refused("restore", id=id, version=1, expected_version=2) == "edit_conflict"
+    back = page.ask("restore", id=id, version=1, expected_version=3)
+    assert back["content"] == doc["content"]
 
 
 def test_what_was_deleted_is_listed(page, shelf) -> None:

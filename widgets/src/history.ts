@@ -49,7 +49,7 @@ export async function showHistory(desk: Desk, drawer: Drawer, doc: Doc, restored
     view.replaceChildren(diffView(past, doc, [`Version ${revision.version}`, "Present"]), h("div", { className: "msdk-drawer-foot" }, back));
   };
   const restore = async (version: number) => {
-    const now = await desk.attempt<Doc>("restore", { id: doc.id, version });
+    const now = await desk.attempt<Doc>("restore", { id: doc.id, version, expected_version: doc.version });
     if (!now) return;
     drawer.close();
     restored(now);

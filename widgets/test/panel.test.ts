@@ -674,7 +674,7 @@ describe("the past", () => {
     button("Restore version 1").click();
     await settled(5);
     expect(at("[role=alert]").textContent).toContain("Another memory has its name");
-    expect(model.last("restore")).toEqual({ id: "id-0", version: 1 });
+    expect(model.last("restore")).toEqual({ id: "id-0", version: 1, expected_version: 2 });
     press(at(".msdk-drawer"), "Escape");
     expect(at(".msdk-drawer").hidden).toBe(true);
   });

@@ -187,6 +187,7 @@ def restore(
     version: Annotated[
         int | None, typer.Option("--version", help="Which one; else the last before the delete.")
     ] = None,
+    expected_version: VersionOption = None,
 ) -> Answer:
     """Bring back a memory that was deleted, or an earlier version of one."""
     id = name
@@ -200,7 +201,7 @@ def restore(
                 break
         else:
             id = _id_of(shell, name)
-    memory = shell.shelf.restore(id, version=version)
+    memory = shell.shelf.restore(id, version=version, expected_version=expected_version)
     return Answer(shapes.memory(memory), f"Restored {_called(memory)}")
 
 

@@ -107,9 +107,11 @@ class MarkdownEditor(Placed):
         return True
 
     @verb("restore")
-    def _restore(self, *, id: str, version: int | None = None) -> dict[str, object]:
+    def _restore(
+        self, *, id: str, version: int | None = None, expected_version: int | None = None
+    ) -> dict[str, object]:
         """Bring back a deleted memory, or an earlier version of one that is there."""
-        back = self.scope.restore(id, version=version)
+        back = self.scope.restore(id, version=version, expected_version=expected_version)
         self._touched()
         return doc_of(back)
 
