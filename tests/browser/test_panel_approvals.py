@@ -34,7 +34,7 @@ def test_requests_come_by_themselves_and_are_decided(book, app: str) -> None:
     notebook.run(1)
     page.get_by_role("button", name="Approvals, 3 waiting").click(timeout=2_000)
     requests = page.get_by_role("list", name="Requests").get_by_role("listitem")
-    assert "agent:writer" in requests.nth(0).inner_text()
+    assert "writer (agent)" in requests.nth(0).inner_text()
     assert "The one" in requests.nth(0).get_by_role("region").inner_text()
     requests.nth(0).get_by_role("button", name="Grant").click()
     requests.nth(0).get_by_role("button", name="Grant").wait_for(state="detached")

@@ -63,7 +63,7 @@ def test_a_change_in_another_process_shows_by_itself(book, name: str, app: str) 
 
     save_elsewhere(notebook, name, "one")
     conflict = page.get_by_role("alertdialog")
-    conflict.get_by_text("agent:writer edited “one” while you were editing it.").wait_for()
+    conflict.get_by_text("writer (agent) edited “one” while you were editing it.").wait_for()
     assert "and mine" in body.inner_text()
     assert notebook.says(2) == "theirs"
     conflict.get_by_role("button", name="Keep mine").click()

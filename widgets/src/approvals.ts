@@ -1,7 +1,7 @@
 import { asRefusal, type Desk } from "./desk.ts";
 import { h, icon, shield } from "./dom.ts";
 import type { Drawer } from "./drawer.ts";
-import { ago, moment, until } from "./labels.ts";
+import { ago, moment, until, who } from "./labels.ts";
 import type { Asked } from "./wire.ts";
 
 /** What agents ask a person for: a button that counts, and a drawer with each request and its two answers. */
@@ -57,7 +57,7 @@ export class Approvals {
     const card = h(
       "li",
       { className: "msdk-request", data: { id: asked.id } },
-      h("div", { className: "msdk-request-head" }, icon("agent"), h("bdi", { className: "msdk-name" }, asked.actor), h("time", { className: "msdk-time", dateTime: asked.at, title: moment(asked.at) }, ago(asked.at))),
+      h("div", { className: "msdk-request-head" }, icon("agent"), h("bdi", { className: "msdk-name" }, who(asked.actor)), h("time", { className: "msdk-time", dateTime: asked.at, title: moment(asked.at) }, ago(asked.at))),
       h("p", { className: "msdk-request-text", dir: "auto" }, asked.description),
       h("p", { className: "msdk-request-where" }, `${where} · ${until(asked.until)}`),
       lines.some(Boolean) ? shield(h("pre", { className: "msdk-request-diff", tabIndex: 0, dir: "auto", role: "region", aria: { label: `What would change: ${asked.description}` } }, ...lines.map(diffLine))) : null,

@@ -2,6 +2,7 @@ import type { Desk } from "./desk.ts";
 import { diffView, type Side } from "./diff_view.ts";
 import { h, icon, uid } from "./dom.ts";
 import type { Doc, Revision } from "./wire.ts";
+import { who } from "./labels.ts";
 
 export interface Choices {
   takeTheirs: () => void;
@@ -12,8 +13,8 @@ export interface Choices {
 /** What shows when somebody else changed the memory that is being edited: who, the difference, three ways on. */
 export async function conflictBox(desk: Desk, theirs: Doc, mine: Side, choices: Choices): Promise<HTMLElement> {
   const last = await desk.ask<Revision[]>("history", { id: theirs.id, limit: 1 }).catch(() => []);
-  const who = last[0] ? `${last[0].actor.replace(/^user:/, "")} edited “${theirs.name}” while you were editing it.` : `“${theirs.name}” was changed elsewhere while you were editing it.`;
-  const title = h("span", { className: "msdk-ask-text", id: uid("conflict") }, `${who} Nothing of yours was saved or lost.`);
+  const told = last[0] ? `${who(last[0].actor)} edited “${theirs.name}” while you were editing it.` : `“${theirs.name}” was changed elsewhere while you were editing it.`;
+  const title = h("span", { className: "msdk-ask-text", id: uid("conflict") }, `${told} Nothing of yours was saved or lost.`);
   const button = (name: string, look: string, run: () => void) => h("button", { className: `msdk-button ${look}`, on: { click: run } }, name);
   return h(
     "div",

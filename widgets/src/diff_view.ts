@@ -26,7 +26,7 @@ export function diffView(left: Side, right: Side, titles: [string, string]): HTM
     { className: "msdk-diff" },
     h("colgroup", {}, ...["mark", "text", "mark", "text"].map((kind) => h("col", { className: `msdk-diff-col-${kind}` }))),
     h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col", colSpan: 2 }, title)))),
-    h("tbody", {}, ...fields.flatMap(field), ...body(pairs)),
+    h("tbody", {}, ...fields.flatMap(field), ...(fields.length ? [heading("content")] : []), ...body(pairs)),
   );
   if (!fields.length && pairs.every(({ kind }) => kind === "same")) {
     return h("p", { className: "msdk-diff-none" }, "Both are the same.");
@@ -35,7 +35,11 @@ export function diffView(left: Side, right: Side, titles: [string, string]): HTM
 }
 
 function field([name, before, after]: readonly [string, string, string]): HTMLElement[] {
-  return [h("tr", { className: "msdk-diff-fold" }, h("th", { colSpan: 4, scope: "rowgroup" }, titled(name))), row("", before, "", after)];
+  return [heading(name), row("", before, "", after)];
+}
+
+function heading(name: string): HTMLElement {
+  return h("tr", { className: "msdk-diff-fold" }, h("th", { colSpan: 4, scope: "rowgroup" }, name === "content" ? "Body" : titled(name)));
 }
 
 function body(pairs: Pair[]): HTMLElement[] {

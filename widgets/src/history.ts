@@ -2,7 +2,7 @@ import type { Desk } from "./desk.ts";
 import { diffView, type Side } from "./diff_view.ts";
 import { h } from "./dom.ts";
 import type { Drawer } from "./drawer.ts";
-import { ago, count, mark, moment, titled } from "./labels.ts";
+import { ago, count, mark, moment, titled, who } from "./labels.ts";
 import type { Doc, Revision } from "./wire.ts";
 
 const DID: Record<string, string> = {
@@ -20,7 +20,7 @@ const DID: Record<string, string> = {
 
 /** Who, when and how, in one line. */
 export function says({ actor, action, source }: Revision): string {
-  return `${actor.replace(/^user:/, "")} ${DID[action] ?? action}${source ? ` (${source})` : ""}`;
+  return `${who(actor)} ${DID[action] ?? action}${source ? ` (${source})` : ""}`;
 }
 
 /** What happened to one memory, each version compared with the present one, and the way back. */

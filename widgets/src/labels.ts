@@ -69,6 +69,11 @@ export function until(iso: string, now = Date.now()): string {
   return seconds <= 0 ? "expired" : `expires ${LONG.format(Math.max(1, Math.floor(seconds / size)), unit)}`;
 }
 
+/** Who did something, as people say it: "user:alice" is alice, "agent:writer" is writer (agent). */
+export function who(actor: string): string {
+  return actor.replace(/^user:/, "").replace(/^agent:(.*)$/s, "$1 (agent)");
+}
+
 /** "1 memory", "1,204 memories". */
 export function count(n: number, one = "memory", many = "memories"): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

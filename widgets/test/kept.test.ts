@@ -197,7 +197,7 @@ describe("approvals", () => {
     const model = new FakeModel(1);
     model.requests = [asked("one")];
     await queue(model);
-    expect(at(".msdk-request").textContent).toContain("agent:writer");
+    expect(at(".msdk-request").textContent).toContain("writer (agent)");
     expect(all(".msdk-request-diff > del, .msdk-request-diff > ins").map((line) => line.textContent?.trim())).toEqual(["- old", "+ new"]);
     expect(at(".msdk-request-where").textContent).toContain("expires in");
   });

@@ -403,7 +403,7 @@ describe("the editor", () => {
 
     it("saves nothing, and says who did what, with the difference", () => {
       expect(model.docs[0]?.content).toBe("theirs");
-      expect(conflict().textContent).toContain("agent:writer edited “memory 0” while you were editing it.");
+      expect(conflict().textContent).toContain("writer (agent) edited “memory 0” while you were editing it.");
       expect(all("[role=alertdialog] tbody td").map((cell) => cell.textContent)).toEqual(["1", "theirs", "1", "mine"]);
     });
 
