@@ -109,12 +109,17 @@ def strict(chromium) -> Iterator[object]:
 
 def open_panel(page, panel, bodies: dict[str, str]) -> None:
     """Mount the panel with its kernel's half in this process, which shows the body in BODIES."""
+    sent: list[object] = []
+    panel.send = lambda content, *_: sent.append(content)
 
     def ask(text: str) -> str:
         message = json.loads(text)
-        if message["verb"] == "preview" and bodies:
-            message["args"] = {"text": bodies["now"]}
-        return json.dumps({"id": message["id"], **panel._answer(message, [])})
+        for each in message.get("batch", [message]):
+            if each["verb"] == "preview" and bodies:
+                each["args"] = {"text": bodies["now"]}
+        sent.clear()
+        panel._hear(panel, message, [])
+        return json.dumps(sent[0])
 
     names = ("principal_id", "agent_id", "filter", "grouped", "selected", "dirty", "revision")
     page.expose_function("ask", ask)
