@@ -35,11 +35,13 @@ def hash_of(content: str) -> str:
     return f"{len(content)}:{content[:12]}:{content[-12:]}"
 
 
-def fill(shelf: Scope) -> None:
-    """Put eight memories there, one of them deleted."""
+def fill(shelf: Scope, after: Callable[[], object] = lambda: None) -> None:
+    """Put eight memories there, one of them deleted; call AFTER behind each change."""
     for name in "abcdefgh":
         shelf.save(name, "plan", "start " + f"old {name} " * 100)
+        after()
     shelf.delete("h", "plan")
+    after()
 
 
 def _rest(shelf: Scope) -> list[str]:

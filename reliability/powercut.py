@@ -13,6 +13,7 @@ import struct
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
@@ -153,13 +154,17 @@ def cuts(mix: str, number: int, verbs: int, *, durability: str = "full") -> Coun
             device.record(record)
             with MemoryStore(folder / "m.db", durability=durability) as store:
                 shelf = shelf_of(store)
-                fill(shelf)
-                for count in range(verbs):
+                numbers = count()
+
+                def mark() -> None:
                     tell(json.dumps(state(shelf)))
-                    device.mark(count)
+                    device.mark(next(numbers))
+
+                mark()
+                fill(shelf, mark)
+                for _ in range(verbs):
                     MIXES[mix](shelf, random)
-                tell(json.dumps(state(shelf)))
-                device.mark(verbs)
+                    mark()
 
         child, pipe = forked(live)
         lines = told(pipe)
@@ -204,4 +209,4 @@ def _judge(folder: Path, states: list[State], acknowledged: int) -> str:
         return "whole"
     if now in states[acknowledged : acknowledged + 2]:
         return "whole"
-    return "lost" if now in states else "partial"
+    return "without all acknowledged saves" if now in states else "partial"

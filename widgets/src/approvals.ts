@@ -46,6 +46,7 @@ export class Approvals {
 
   #card(asked: Asked): HTMLElement {
     const [where = "", ...rest] = asked.preview.split("\n");
+    const [owner = "", ...place] = where.split(" · ");
     const lines = rest.join("\n").replace(/^\s*\n/, "").split("\n");
     const answer = h("p", { className: "msdk-request-answer", role: "status" });
     const buttons = h(
@@ -59,7 +60,7 @@ export class Approvals {
       { className: "msdk-request", data: { id: asked.id } },
       h("div", { className: "msdk-request-head" }, icon("agent"), h("bdi", { className: "msdk-name" }, who(asked.actor)), h("time", { className: "msdk-time", dateTime: asked.at, title: moment(asked.at) }, ago(asked.at))),
       h("p", { className: "msdk-request-text", dir: "auto" }, asked.description),
-      h("p", { className: "msdk-request-where" }, `${where} · ${until(asked.until)}`),
+      h("p", { className: "msdk-request-where" }, `${who(owner)} · ${[...place, until(asked.until)].join(" · ")}`),
       lines.some(Boolean) ? shield(h("pre", { className: "msdk-request-diff", tabIndex: 0, dir: "auto", role: "region", aria: { label: `What would change: ${asked.description}` } }, ...lines.map(diffLine))) : null,
       answer,
       buttons,
