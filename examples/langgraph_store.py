@@ -1,5 +1,6 @@
 """A graph of LangGraph keeps what it learns on a shelf. Runs offline; the node is the script.
 
+pip install "memories-sdk[langgraph]" langgraph
 python examples/langgraph_store.py
 """
 

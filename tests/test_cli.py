@@ -267,6 +267,8 @@ def test_no_refusal_speaks_of_python(run: Run) -> None:
     for arguments in (
         ["list", "--limit", "0"],
         ["restore", "nothing"],
+        ["restore", "voice"],
+        ["restore", "voice", "--version", "99"],
         ["list", "--principal", "others"],
         ["agents", "transfer", "writre", "lab"],
         ["token", "revoke", "x"],

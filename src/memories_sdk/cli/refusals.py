@@ -55,6 +55,12 @@ ADVICE: Final = {
         "memories principals list shows whom you may act as."
     ),
     "Follow next_cursor for more.": "Follow --cursor for more.",
+    "history(id=…) lists the versions that can be restored.": (
+        "memories history shows the versions that can be restored."
+    ),
+    "Name the version to go back to; history(id=…) lists them.": (
+        "Add --version, the one to go back to; memories history shows them."
+    ),
     "Name another folder, or choose to overwrite files of the same name.": (
         "Name another folder, or add --overwrite."
     ),
