@@ -324,7 +324,7 @@ def test_making_clearing_and_meeting_others(book, app: str) -> None:
     write(" and more")
     notebook.run(3)
     asked = page.get_by_role("alertdialog")
-    asked.get_by_text("writer edited “new” while you were editing it").wait_for()
+    asked.get_by_text("writer (agent) edited “new” while you were editing it").wait_for()
     assert notebook.says(6) == "True True"
     asked.get_by_role("button", name="Take theirs").click()
     body.get_by_text("theirs", exact=True).wait_for()
