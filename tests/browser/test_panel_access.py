@@ -18,7 +18,8 @@ store.principals.group("lab", members=[alice])
 for name in ("reader", "writer"):
     store.agents.create(name, owner=alice)
 shelf = store.scope(acting_as=alice)
-shelf.save("tone", "context", "# Tone\\n\\n- *kind*\\n- `plain`\\n\\n> quiet\\n\\n[x](https://example.org)",
+shelf.save("tone", "context", "# Tone\\n\\n- *kind*\\n- `plain`\\n\\n> quiet\\n\\n"
+           "```python\\n# note\\nreturn 'a' + 1\\n```\\n\\n[x](https://example.org)",
            tags=["style"], pinned=True)
 shelf.save("release", "plan", "1. freeze\\n2. sail")
 shelf.replace("release", "plan", find="sail", new_text="ship")
