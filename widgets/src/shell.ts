@@ -17,6 +17,8 @@ interface Context {
 /** How long a silent kernel may take before the page says so, in ms. */
 const PATIENCE = 4_000;
 const SHELF = Symbol.for("memories-sdk.modules");
+/** How high each widget will be, in px: what waits takes that room, or all would be in sight as long as none is drawn. */
+const HEIGHT: Record<string, number> = { MemoryPanel: 590, MemoryList: 460, MarkdownEditor: 460 };
 
 /** The modules of this page by digest: whatever the number of widgets, each crosses the comm and is evaluated once. */
 function shelf(): Map<string, Promise<unknown>> {
@@ -42,12 +44,12 @@ function load<T>(kernel: Kernel, digest: string): Promise<T> {
 }
 
 /** What shows until the widget's own module is there: a quiet line, then the reason when nobody answers. */
-function waitingRoom(el: HTMLElement): (text: string) => void {
+function waitingRoom(el: HTMLElement, height = 0): (text: string) => void {
   const line = document.createElement("div");
   line.className = "msdk-waiting";
   line.setAttribute("role", "status");
   line.style.cssText =
-    "padding:12px 14px;border:1px solid var(--jp-border-color2,#8886);border-radius:8px;" +
+    `box-sizing:border-box;min-height:${height}px;padding:12px 14px;border:1px solid var(--jp-border-color2,#8886);border-radius:8px;` +
     "font:var(--jp-ui-font-size1,13px)/1.5 var(--jp-ui-font-family,system-ui,sans-serif);" +
     "color:var(--jp-ui-font-color1,inherit)";
   line.textContent = "Opening memories…";
@@ -55,6 +57,26 @@ function waitingRoom(el: HTMLElement): (text: string) => void {
   return (text) => {
     line.textContent = text;
   };
+}
+
+/**
+ * Resolves once the element is in sight or less than a screen away, so that twenty panels in a notebook cost what shows of
+ * them. It does so later for one in a folded part of the page, and at once where the host cannot tell.
+ */
+function near(el: HTMLElement, signal: AbortSignal): Promise<void> {
+  if (typeof IntersectionObserver === "undefined") return Promise.resolve();
+  return new Promise((resolve) => {
+    const look = (seen: IntersectionObserverEntry[]) => {
+      if (!seen.some((each) => each.isIntersecting)) return;
+      watch.disconnect();
+      resolve();
+    };
+    // `rootMargin` widens the window, `scrollMargin` what scrolls in it: a notebook does.
+    const margins = { rootMargin: "100% 0px", scrollMargin: "100% 0px" };
+    const watch = new IntersectionObserver(look, margins);
+    watch.observe(el);
+    signal.addEventListener("abort", () => watch.disconnect());
+  });
 }
 
 async function hello(kernel: Kernel, signal: AbortSignal, say: (text: string) => void): Promise<Hello> {
@@ -75,11 +97,12 @@ async function hello(kernel: Kernel, signal: AbortSignal, say: (text: string) =>
 
 async function start(context: Context, signal: AbortSignal): Promise<void> {
   const { model, el } = context;
-  const say = waitingRoom(el);
+  const about = model.get("_about") as Hello | undefined;
+  const say = waitingRoom(el, HEIGHT[about?.widget ?? ""]);
   const kernel = new Kernel(model, signal);
   try {
+    await near(el, signal);
     // Where the page has the module, the widget's own first question shows whether the kernel lives.
-    const about = model.get("_about") as Hello | undefined;
     const { widget, assets } = about && shelf().has(about.assets["ui.js"] ?? "") ? about : await hello(kernel, signal, say);
     const ui = await load<typeof Ui>(kernel, assets["ui.js"] ?? "");
     if (signal.aborted) return;
