@@ -25,6 +25,8 @@ from memories_sdk.search import analysis
         ("العَرَبِيَّة", ["العربية"]),
         ("", []),
         ("!!! *** \n", []),
+        (" \u0301\u0301 \u093e\u093e a", ["a"]),
+        (f"{'k' * 70} {'K' * 70}\u2019", ["k" * 64, "k" * 64]),
     ],
 )
 def test_words_are_folded(text, words):

@@ -218,6 +218,22 @@ def test_index_gives_what_memory_gives(store, alice, monkeypatch):
     assert small == large
 
 
+@pytest.mark.parametrize(("batch", "volume"), [(7, 1_000), (1_000, 20), (50, 1_000)])
+def test_an_index_made_in_many_steps_misses_nothing(store, alice, monkeypatch, batch, volume):
+    """However little one transaction takes, the first search finds all, and so does the next."""
+    shelf = store.scope(acting_as=alice)
+    for number in range(50):
+        shelf.save(f"m{number:02d}", "context", f"gauge {number} reads litres")
+    monkeypatch.setattr(searcher, "SMALL", 0)
+    monkeypatch.setattr(searcher.word_index, "BATCH", batch)
+    monkeypatch.setattr(searcher.word_index, "VOLUME", volume)
+    assert shelf.search("litres").total == 50
+    shelf.delete("m07", type="context")
+    shelf.save("m08", "context", "nothing of the kind")
+    assert shelf.search("litres").total == 48
+    assert [hit.memory.name for hit in shelf.search("kind")] == ["m08"]
+
+
 def test_index_is_made_by_a_search_and_not_by_a_save(tmp_path, monkeypatch):
     """A save leaves the index alone; a small shelf never has one."""
     path = tmp_path / "memories.db"

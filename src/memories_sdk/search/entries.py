@@ -37,6 +37,10 @@ _TERMS: Final = """CREATE VIRTUAL TABLE IF NOT EXISTS search_terms USING fts5(
 _COUNTS: Final = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS search_counts USING fts5vocab(search_terms, 'row')"
 )
+_BUFFER: Final = 8 << 20
+"""Bytes of entries that wait in memory for the end of a transaction: all of most, so that each
+leaves one part to be merged."""
+
 _COUNTED: Final = """
 SELECT j.value, (SELECT doc FROM search_counts WHERE term = j.value) FROM json_each(:terms) j
 """
@@ -106,6 +110,8 @@ class FullText:
         """Make the tables where they are missing."""
         for table in (_SHELF, _MEMORIES, _TERMS, _COUNTS):
             self._connection.execute(table)
+        buffered = "INSERT INTO search_terms (search_terms, rank) VALUES ('hashsize', ?)"
+        self._connection.execute(buffered, (_BUFFER,))
 
     def add(self, shelf: int, doc: int, terms: Mapping[str, int]) -> None:
         """Enter a memory."""

@@ -102,8 +102,9 @@ def analyse(
 ) -> Analysed:
     """Return the analysis of a memory; all of its body counts."""
     body = analysis.words(content)
-    counts = Counter(body)
     size = len(body)
+    words = dict.fromkeys(body)
+    totals = Counter(analysis.terms(body))
     for text, times in (
         (name, NAME),
         (" ".join(tags), TAG),
@@ -113,17 +114,17 @@ def analyse(
         found = analysis.words(text) if text else []
         size += len(found)
         for word in found:
-            counts[word] += times
-    terms = list(analysis.terms(counts))
-    totals = dict.fromkeys(terms, 0)
-    for term, times in zip(terms, counts.values(), strict=True):
-        totals[term] += times
-    strengths = dict(zip(totals, map(_CLASS.__getitem__, totals.values()), strict=True))
+            words[word] = None
+            totals[analysis.term(word)] += times
+    repeated = {term: _CLASS[times] for term, times in totals.items() if times > 1}
     groups: dict[int, list[str]] = {strength: [] for strength in STRENGTHS}
-    for word, strength in zip(counts, map(strengths.__getitem__, terms), strict=True):
-        groups[strength].append(word)
-    words = _BAR.join([f" {' '.join(group)} " for group in groups.values()])
-    return Analysed(strengths, words, size)
+    for word, term in zip(words, analysis.terms(words), strict=True):
+        groups[repeated.get(term, 1)].append(word)
+    return Analysed(
+        dict.fromkeys(totals, 1) | repeated,
+        _BAR.join([f" {' '.join(group)} " for group in groups.values()]),
+        size,
+    )
 
 
 class _Classes(dict[int, int]):
@@ -133,7 +134,7 @@ class _Classes(dict[int, int]):
         return MANY
 
 
-_CLASS: Final = _Classes({1: 1, 2: 2, _FEW: _FEW, _FEW + 1: _FEW})
+_CLASS: Final = _Classes({2: 2, _FEW: _FEW, _FEW + 1: _FEW})
 
 
 def terms_by_strength(strengths: Mapping[str, int]) -> list[list[str]]:
