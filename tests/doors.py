@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 from agents.tool_context import ToolContext
 from anthropic.lib.tools import ToolError
-from hidden import VERBS, attempt
+from hidden import VERBS, Seen, attempt
 from langgraph.store.base import BaseStore
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -46,15 +46,17 @@ from memories_sdk.remote import RemoteStore
 from memories_sdk.server import create_app
 from memories_sdk.server.app import Path as ServedPath
 from memories_sdk.server.beside import ROUTES as BESIDE
+from memories_sdk.server.description import PARAMETERS
 from memories_sdk.server.further import ROUTES as FURTHER
 from memories_sdk.server.openwp import Facts
 from memories_sdk.server.sessions import Sessions
+from memories_sdk.server.spora import NAMED
 from memories_sdk.server.spora import ROUTES as SPORA
 from memories_sdk.widgets import MemoryPanel
 
 ALL_TOOLS = (*TOOLS, *FACT_TOOLS)
 HTTP = (*Sessions(None).routes(), *BESIDE, *FURTHER, *SPORA, *Facts(None).routes())
-PROMPT = "remember, forget and clear all"
+PROMPT = "Remember this, forget that fact, and clear all of my memory."
 
 Call = Callable[[], object]
 
@@ -93,7 +95,7 @@ class Asker:
         page = TestClient(
             create_app(self.store),
             base_url="http://127.0.0.1",
-            headers={"Authorization": f"Bearer {secret}"},
+            headers={"Authorization": f"Bearer {secret}", **self.values.get("headers", {})},
         )
         return self.ending.enter_context(page)
 
@@ -144,15 +146,18 @@ def by_server(asker: Asker) -> dict[str, Call]:
     assert served == {route.family.prefix + route.path for route in HTTP}
 
     def asked(route: object) -> object:
-        path = route.family.prefix + route.path.format(**values)
-        query = {name: values[name] for name in route.query if values.get(name) is not None}
-        query.pop("fields", None)
-        query.pop("vocabularies", None)
         names = (route.body or {}).get("properties", {})
         body = {name: values[name] for name in names if values.get(name) is not None}
-        tries = [page.request(route.method, path, params=query, json=body or None)]
-        query |= {"principal_id": values["principal_id"]}
-        tries.append(page.request(route.method, path, params=query, json=body or None))
+        asked = set(route.query) - {"fields", "vocabularies"}
+        query = {PARAMETERS[it]["name"]: values[it] for it in asked if values.get(it) is not None}
+        whose = {"principal_id": values["principal_id"]}
+        tries = []
+        for id in (values["id"], NAMED) if "type_of_name" in route.query else (values["id"],):
+            path = route.family.prefix + route.path.format(**values | {"id": id})
+            tries += [
+                page.request(route.method, path, params=params, json=body or None)
+                for params in (query, query | whose)
+            ]
         return [(each.status_code, each.text) for each in tries]
 
     return {f"{route.method} {route.path}": lambda route=route: asked(route) for route in HTTP}
@@ -172,7 +177,10 @@ def by_remote(asker: Asker) -> dict[str, Call]:
     asker.ending.callback(far.close)
     agent = asker.shelf.agent
     shelf = far.scope(acting_as=asker.shelf.caller, agent=agent and agent.name)
-    return {verb: lambda verb=verb: attempt(verb, shelf, asker.wanted, asker.own) for verb in VERBS}
+    seen = Seen(shelf, asker.values["expected_version"])
+    there = far.scope(acting_as=asker.shelf.caller, agent=None if agent else "mole")
+    calls = {it: lambda it=it: attempt(it, seen, asker.wanted, asker.own) for it in VERBS}
+    return calls | {"transfer": lambda: seen.transfer(asker.wanted.id, to=there)}
 
 
 def by_mcp(asker: Asker) -> dict[str, Call]:
@@ -238,8 +246,9 @@ def by_anthropic(asker: Asker) -> dict[str, Call]:
     calls = {}
     for command, path in itertools.product(_NEEDED, paths):
         sent = {it: fill[kind] for it, kind in _NEEDED[command].items()}
-        sent |= {"command": command, "old_str": asker.values["find"], "new_path": f"{path}2"}
-        sent |= {"path": path, "old_path": path}
+        stem, dot, ending = path.partition(".")
+        sent |= {"command": command, "old_str": asker.values["find"]}
+        sent |= {"path": path, "old_path": path, "new_path": f"{stem}2{dot}{ending}"}
         calls[f"{command} {path}"] = lambda sent=sent: said(sent)
     return calls
 
@@ -346,11 +355,11 @@ ON_SHELF = {
     "history": "history --limit 20",
     "search": "search {query}",
     "recall": "recall {query}",
-    "save": "save {name} --type {type} --content stolen",
+    "save": "save {name} --type {type} --content stolen --expected-version {expected_version}",
     "edit": "edit {name} --type {type}",
-    "replace": "replace {name} --type {type} --find {find} --with x",
-    "delete": "delete {id}",
-    "restore": "restore {id}",
+    "replace": "replace {name} --find {find} --with x --expected-version {expected_version}",
+    "delete": "delete {name} --expected-version {expected_version}",
+    "restore": "restore {id} --version 1 --expected-version {expected_version}",
     "import": "import {folder}/in --type {type}",
     "export": "export {out}",
     "sync": "sync {out}",
@@ -384,9 +393,10 @@ def by_importers(asker: Asker) -> dict[str, Call]:
     (folder / "wild").mkdir()
     front = f"---\nid: {values['id']}\nname: {values['name']}\nprincipal_id: 1\n---\nstolen"
     (folder / "wild" / "known.md").write_text(front)
-    line = {name: values[name] for name in ("id", "name", "type", "principal_id", "agent_id")}
-    line |= {"content": "stolen", "scope": "global", "principal": "alice"}
-    (folder / "in.jsonl").write_text(json.dumps(line) + "\n")
+    plain = {"kind": "memory", "content": "stolen"} | {it: values[it] for it in ("name", "type")}
+    forged = {it: values[it] for it in ("id", "principal_id", "agent_id")} | {"scope": "global"}
+    sent = [{"format": "memories-sdk", "version": 1}, plain, plain | forged]
+    (folder / "in.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in sent))
 
     def read(name: str, write: Callable[[Path], object]) -> object:
         place = folder / name

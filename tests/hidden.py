@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from uuid6 import UUID
 
@@ -120,6 +122,22 @@ def texts(value: object) -> str:
     if isinstance(value, BaseException):
         return f"{value} {texts(vars(value))} {texts(value.__cause__)}"
     return repr(value)
+
+
+class Seen:
+    """A shelf of which a version was seen: verbs that take one are called with that."""
+
+    def __init__(self, shelf: Scope, version: int) -> None:
+        self._shelf = shelf
+        self._version = version
+
+    def __getattr__(self, name: str) -> object:
+        found = getattr(self._shelf, name)
+        if name == "once":
+            return lambda key: Seen(found(key), self._version)
+        if callable(found) and "expected_version" in inspect.signature(found).parameters:
+            return partial(found, expected_version=self._version)
+        return found
 
 
 def attempt(verb: str, shelf: Scope, memory: Memory, mine: Memory) -> object:

@@ -108,7 +108,7 @@ def asks_of(
         **dict.fromkeys(("dirty", "unused"), False),
         **dict.fromkeys(("version", "keep", "seq"), 1),
         **dict.fromkeys(("since", "offset"), 0),
-        **dict.fromkeys(("type", "type_of_name"), hidden.type),
+        **dict.fromkeys(("type", "type_of_name", "type_of_fact"), hidden.type),
         "items": items,
         "before": other,
         "after": None,

@@ -80,7 +80,8 @@ class ToolResult:
         retryable: Whether another try may succeed: with better arguments, or a little later.
         hint: What would help, apart from the text; may be empty.
         approval: The call that waits, when a person must agree first.
-        data: The result for programs, ready for JSON, where the tool has one.
+        data: The result for programs, ready for JSON, where the tool has one; of a conflict the
+            memory as it is now, and the difference of the two changes.
     """
 
     ok: bool

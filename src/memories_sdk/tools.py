@@ -37,6 +37,7 @@ from memories_sdk.document_tools import (
 from memories_sdk.errors import (
     AnchorNotFound,
     AnchorNotUnique,
+    EditConflict,
     InvalidInput,
     MemoriesError,
     NotFound,
@@ -49,6 +50,7 @@ from memories_sdk.results import MAX_TEXT, Answer, Approval, ToolResult
 from memories_sdk.schemas import FORMS, Definition, Form
 from memories_sdk.scope import Scope
 from memories_sdk.store import MemoryStore
+from memories_sdk.wire import error_details
 
 __all__ = [
     "DEFAULT",
@@ -367,4 +369,5 @@ def _refusal(error: MemoriesError, *, of_facts: bool) -> ToolResult:
         code=code,
         retryable=error.retryable or isinstance(error, InvalidInput | NotFound),
         hint=hint,
+        data=error_details(error) if isinstance(error, EditConflict) else None,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Final
 
 from memories_sdk.characters import reveal
@@ -18,6 +19,7 @@ from memories_sdk.errors import (
     StorageError,
     UnknownType,
 )
+from memories_sdk.wire import error_details
 
 EXIT_CODES: Final = {
     0: "done",
@@ -81,7 +83,12 @@ def refuse(error: Exception, *, as_json: bool) -> int:
         advice = one_line(ADVICE.get(error.suggestion, error.suggestion))
         if isinstance(error, UnknownType):
             advice = near(error.value, error.allowed) or advice
-        _tell(error.code, message, advice, retryable=error.retryable, as_json=as_json)
+        _tell(
+            *(error.code, message, advice),
+            as_json=as_json,
+            retryable=error.retryable,
+            details=error_details(error),
+        )
     else:
         code = "not_found" if isinstance(error, FileNotFoundError) else "file"
         _tell(code, _of_file(error), "", as_json=as_json)
@@ -110,7 +117,13 @@ def near(name: str, names: Iterable[str]) -> str:
 
 
 def _tell(
-    code: str, message: str, suggestion: str, *, as_json: bool, retryable: bool = False
+    code: str,
+    message: str,
+    suggestion: str,
+    *,
+    as_json: bool,
+    retryable: bool = False,
+    details: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     if as_json:
         facts = {
@@ -118,6 +131,7 @@ def _tell(
             "message": message,
             "suggestion": suggestion,
             "retryable": retryable,
+            "details": dict(details),
         }
         print(json.dumps({"error": facts}), file=sys.stderr)
         return

@@ -60,12 +60,17 @@ class RevisionShape(TypedDict):
 
 
 class ErrorShape(TypedDict):
-    """A refusal, printed to the error output."""
+    """A refusal, printed to the error output.
+
+    `details` has what a program needs to go on: of a stale version the memory as it is now
+    (`current`) and the two changes side by side (`difference`).
+    """
 
     code: str
     message: str
     suggestion: str
     retryable: bool
+    details: dict[str, object]
 
 
 def plain(value: object) -> object:

@@ -111,7 +111,8 @@ class Facts:
             if name in call.query or name in call.given
         }
         tool = "forget_memory" if named else "clear_memory"
-        answer = fact_tools.FACT_TOOLS[tool].run(self._shelf(call), Arguments(named))
+        seen = {"expected_version": call.expected_version} if named else {}
+        answer = fact_tools.FACT_TOOLS[tool].run(self._shelf(call), Arguments(named | seen))
         return Answer({"success": True, **(answer.data or {})})
 
     def routes(self) -> tuple[Route, ...]:

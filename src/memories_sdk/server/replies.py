@@ -26,7 +26,7 @@ from memories_sdk.errors import (
     UnknownType,
     WriteRefused,
 )
-from memories_sdk.wire import Json, error_json
+from memories_sdk.wire import Json, error_details, error_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,9 @@ def openwp_refusal(error: Exception) -> Answer:
     else:
         advice = error.suggestion or advice
         code, message = fact_tools.refusal(error)
-    said = {"status": status, "suggestion": advice}
+    said: Json = {"status": status, "suggestion": advice}
+    if isinstance(error, EditConflict):
+        said["details"] = error_details(error)
     return Answer({"code": code, "message": message, "data": said}, status, headers)
 
 

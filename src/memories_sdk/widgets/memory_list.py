@@ -127,9 +127,16 @@ class MemoryList(Placed):
         self.selected = id
 
     @verb("move")
-    def _move(self, *, id: str, before: str | None = None, after: str | None = None) -> None:
+    def _move(
+        self,
+        *,
+        id: str,
+        before: str | None = None,
+        after: str | None = None,
+        expected_version: int | None = None,
+    ) -> None:
         """Put a memory next to another one."""
-        self.scope.move(id, before=before, after=after)
+        self.scope.move(id, before=before, after=after, expected_version=expected_version)
         self._touched()
 
     @verb("pin")
