@@ -22,8 +22,8 @@ from memories_sdk.search.word_index import Indexed
 HOLDERS: Final = 1 << 16
 """Entries of the index that are kept, for each shelf."""
 
-WORDS: Final = 1 << 15
-"""Words of the documents that are kept, for each shelf."""
+CHARACTERS: Final = 1 << 18
+"""Characters of the words of the documents that are kept, for each shelf."""
 
 _DOCUMENTS: Final = """
 SELECT s.doc, s.id, s.size, s.words, m.row, m.type, m.tags, m.created_at, m.updated_at,
@@ -77,7 +77,7 @@ class Remembered:
         self._scope_key = scope_key
         self._counts: Hoard[str, int] = Hoard(HOLDERS)
         self._holders: Hoard[str, Holders] = Hoard(HOLDERS)
-        self._documents: Hoard[int, Document] = Hoard(WORDS)
+        self._documents: Hoard[int, Document] = Hoard(CHARACTERS)
 
     def counts(self, connection: Connection, terms: Iterable[str]) -> dict[str, int]:
         """Return how many memories have each of these terms."""
@@ -111,6 +111,6 @@ class Remembered:
             key = {"scope_key": self._scope_key, "docs": json.dumps(missing)}
             rows = connection.execute(_DOCUMENTS, key).fetchall()
             fresh = {row[0]: Document(row) for row in rows}
-            self._documents.add(fresh, sum(len(each.words) for each in fresh.values()))
+            self._documents.add(fresh, sum(len(each.text) for each in fresh.values()))
             found |= fresh
         return [found[doc] for doc in docs if doc in found]

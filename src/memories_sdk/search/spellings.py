@@ -13,9 +13,9 @@ from typing import Final
 from memories_sdk.search import analysis
 from memories_sdk.search.ranking import Likeness, Query
 
-LOOKED_FOR: Final = 3
-"""Pieces, for each word of a text, up to which it is faster to look for them in it than to take it
-apart."""
+TAKEN_APART: Final = 2
+"""Characters of a text, for each piece that is looked for in it, up to which it is faster to take
+the text apart."""
 
 
 class Worded:
@@ -27,23 +27,26 @@ class Worded:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = text.replace("|", "").split()
 
     def sharing(self, asked: AbstractSet[str]) -> Collection[str]:
         """Return those of these pieces that one of the words has."""
-        if len(asked) > LOOKED_FOR * len(self.words):
+        if len(self.text) < TAKEN_APART * len(asked):
             return asked & self._pieces
         return [piece for piece in asked if piece in self.text]
 
     @cached_property
+    def _words(self) -> list[str]:
+        return self.text.replace("|", "").split()
+
+    @cached_property
     def _pieces(self) -> frozenset[str]:
-        return frozenset(chain.from_iterable(analysis.pieces_of(self.words)))
+        return frozenset(chain.from_iterable(analysis.pieces_of(self._words)))
 
     @cached_property
     def topics(self) -> dict[int, float]:
         """The topics of the words, and how much they mean each of them."""
         found: dict[int, float] = {}
-        for topic, share in chain.from_iterable(analysis.topics_of(self.words)):
+        for topic, share in chain.from_iterable(analysis.topics_of(self._words)):
             found[topic] = found.get(topic, 0.0) + share
         return found
 
