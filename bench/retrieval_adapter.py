@@ -4,24 +4,35 @@
 
 `factory` is the package as it comes, `semantic` with the model of that extra. The rest are what one
 would write without it: `fts5_or` and `fts5_stop` (SQLite's index with Porter stems, all words or
-all but joining ones), `like_any`.
+all but joining ones), `like_any`, `minilm` (the same model alone) and `rrf` (its ranks and those of
+`fts5_stop` fused).
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memories_sdk import MemoryStore, Vocabulary
 from memories_sdk.search.common_words import EMPTY
 from memories_sdk.search.embedding import Embedder
 
+if TYPE_CHECKING:
+    import numpy as np
+
 Document = Mapping[str, str | None]
+
+DEPTH: Final = 100
+"""Documents of each ranking that are fused."""
+
+RRF: Final = 60
+"""What is added to each rank, as its authors do."""
 
 _UNDATED: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _SIGNS: Final = ".:;,-+="
@@ -132,6 +143,33 @@ class Plain:
         self._db.close()
 
 
+class Dense(Plain):
+    """The model's vectors alone, or their ranks fused with those of an index."""
+
+    def __init__(self, *, fused: bool) -> None:
+        super().__init__("fts5", drop=frozenset(EMPTY.split()))
+        self._fused = fused
+
+    def load(self, documents: Sequence[Document]) -> None:
+        """Embed the documents, the newest last, and fill the index."""
+        super().load(documents)
+        self._ids = [str(each["id"]) for each in documents]
+        texts = [f"{each['name']} {each['text']}" for each in documents]
+        self._vectors = _unit(_minilm().embed(texts, kind="memory"))
+
+    def search(self, query: str, limit: int) -> list[str]:
+        """Return the ids of the nearest, or of those with the best ranks together."""
+        likeness = self._vectors @ _unit(_minilm().embed([query], kind="query"))[0]
+        nearest = [self._ids[place] for place in likeness.argsort()[::-1][:DEPTH]]
+        if not self._fused:
+            return nearest[:limit]
+        scores: defaultdict[str, float] = defaultdict(float)
+        for ranking in (nearest, super().search(query, DEPTH)):
+            for rank, id in enumerate(ranking, 1):
+                scores[id] += 1 / (RRF + rank)
+        return sorted(scores, key=lambda id: -scores[id])[:limit]
+
+
 def factory() -> Package:
     """Return the package's own search and recall."""
     return Package()
@@ -150,6 +188,14 @@ def _minilm() -> Embedder:
     return MiniLM()
 
 
+def _unit(vectors: Iterable[Iterable[float]]) -> np.ndarray:
+    """Return vectors of length 1; those of length 0 stay."""
+    import numpy as np  # noqa: PLC0415 -- as MiniLM above
+
+    rows = np.array([list(each) for each in vectors], dtype=np.float32)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
 def fts5_or() -> Plain:
     """Return FTS5 with Porter stems, any word of the query."""
     return Plain("fts5")
@@ -158,6 +204,16 @@ def fts5_or() -> Plain:
 def fts5_stop() -> Plain:
     """Return the same without the words that only join others."""
     return Plain("fts5", drop=frozenset(EMPTY.split()))
+
+
+def minilm() -> Dense:
+    """Return the model of the extra alone."""
+    return Dense(fused=False)
+
+
+def rrf() -> Dense:
+    """Return that model and FTS5, their ranks fused."""
+    return Dense(fused=True)
 
 
 def like_any() -> Plain:

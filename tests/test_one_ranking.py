@@ -30,7 +30,7 @@ TEXTS = (
     (
         "straße",
         "documentation",
-        "Die Straßenbahn fährt alle zehn Minuten vom Bahnhof ab.",
+        "Die Straßenbahn fährt um sechs vom Bahnhof ab.",
         ("züge",),
     ),
     (
