@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
@@ -277,17 +276,8 @@ def own(store: MemoryStore, alice: Principal, tools: MemoryTools) -> Scope:
 @pytest.fixture
 def address(store: MemoryStore, alice: Principal) -> Iterator[str]:
     """Where the store is served over HTTP."""
-    import uvicorn  # noqa: PLC0415 -- of the server's extra; most tests need none
-
-    from memories_sdk.server import create_app  # noqa: PLC0415 -- the same
+    from served import served  # noqa: PLC0415 -- of the server's extra; most tests need none
 
     store.tokens.issue(alice)
-    config = uvicorn.Config(create_app(store), port=0, log_level="critical", lifespan="off")
-    server = uvicorn.Server(config)
-    listener = config.bind_socket()
-    listener.listen()  # a client that is quicker than the server waits, and is not refused
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    with served(store) as server:
+        yield server.url

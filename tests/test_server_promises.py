@@ -19,11 +19,11 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from served import served
 from starlette.testclient import TestClient
 
 from memories_sdk import MemoryStore, MemoryTools, Principal, ToolResult
@@ -448,20 +448,13 @@ def test_no_cookie_alone_changes_anything(store: MemoryStore, http: TestClient) 
 def test_a_slow_body_is_not_waited_for(store: MemoryStore, alice: Principal) -> None:
     """A client that never finishes its request does not hold a place for long."""
     headers = program(store, alice)["Authorization"]
-    config = uvicorn.Config(
-        create_app(store, limits=Limits(seconds=0.3)), port=0, log_level="critical", lifespan="off"
-    )
-    server = uvicorn.Server(config)
-    listener = config.bind_socket()
-    listener.listen()
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    with socket.create_connection(listener.getsockname(), timeout=30) as line:
+    with (
+        served(store, limits=Limits(seconds=0.3)) as server,
+        socket.create_connection(server.place, timeout=30) as line,
+    ):
         head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {headers}\r\n"
         line.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
         answer = b"".join(iter(lambda: line.recv(65536), b""))
-    server.should_exit = True
-    thread.join()
     assert b" 408 " in answer
     assert b"REQUEST_TIMEOUT" in answer
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -12,26 +11,14 @@ from typing import Any, Final
 
 import h11
 import pytest
-import uvicorn
+from served import served
 
 from memories_sdk import MemoryStore, Principal
 from memories_sdk.server import Limits
 from memories_sdk.server.punctual import Punctual
-from memories_sdk.server.serving import serve
 
 PATH = "/api/v1/memories"
 PIECE = b"x" * 100
-
-
-class Told(uvicorn.Server):
-    """A server that tells when it listens."""
-
-    listening: queue.Queue[uvicorn.Server]
-
-    async def startup(self, sockets: Any = None) -> None:
-        """Tell that it listens."""
-        await super().startup(sockets)
-        self.listening.put(self)
 
 
 USUAL: Final = {"limits": Limits(rate=0, body=1_000, failures=3)}
@@ -47,25 +34,12 @@ def options(request: pytest.FixtureRequest) -> Mapping[str, Any]:
 
 @pytest.fixture
 def place(
-    store: MemoryStore,
-    alice: Principal,
-    monkeypatch: pytest.MonkeyPatch,
-    options: Mapping[str, Any],
+    store: MemoryStore, alice: Principal, options: Mapping[str, Any]
 ) -> Iterator[tuple[str, int]]:
-    """Run the server as `memories serve` does, and give its address."""
+    """Run the server, and give its address."""
     store.tokens.issue(alice)
-    Told.listening = queue.Queue()
-    monkeypatch.setattr(
-        "uvicorn.run", lambda app, **given: Told(uvicorn.Config(app, **given)).run()
-    )
-    with ThreadPoolExecutor() as pool:
-        served = pool.submit(serve, store, port=0, **options)
-        server = Told.listening.get(timeout=60)
-        try:
-            yield server.servers[0].sockets[0].getsockname()
-        finally:
-            server.should_exit = True
-            served.result(60)
+    with served(store, **options) as server:
+        yield server.place
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
+from served import served
 from starlette.testclient import TestClient
 
 from memories_sdk import MemoryStore, Principal, Scope
@@ -66,23 +65,6 @@ def test_it_listens_to_this_machine_unless_told_otherwise(
     assert (seen["host"], seen["access_log"], seen["server_header"]) == (LOOPBACK, False, False)
 
 
-class Watched(uvicorn.Server):
-    """A server that tells when it listens, and when it begins to stop."""
-
-    listening: queue.Queue[uvicorn.Server]
-    stopping: threading.Event
-
-    async def startup(self, sockets: Any = None) -> None:
-        """Tell that it listens."""
-        await super().startup(sockets)
-        self.listening.put(self)
-
-    async def shutdown(self, sockets: Any = None) -> None:
-        """Tell that it was told to stop."""
-        self.stopping.set()
-        await super().shutdown(sockets)
-
-
 @pytest.mark.engines("sqlite-file")
 def test_what_is_under_way_is_finished(
     store: MemoryStore, alice: Principal, monkeypatch: pytest.MonkeyPatch
@@ -96,23 +78,15 @@ def test_what_is_under_way_is_finished(
         assert go_on.wait(60)
         return {"plan": 7}
 
-    Watched.listening, Watched.stopping = queue.Queue(), threading.Event()
     monkeypatch.setattr(Scope, "counts", slow)
-    monkeypatch.setattr(
-        "uvicorn.run", lambda app, **options: Watched(uvicorn.Config(app, **options)).run()
-    )
-    with ThreadPoolExecutor() as pool:
-        served = pool.submit(serve, store, port=0)
-        server = Watched.listening.get(timeout=60)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        url = f"http://{LOOPBACK}:{port}{PATH}/counts"
+    with served(store) as server, ThreadPoolExecutor() as pool:
+        url = f"{server.url}{PATH}/counts"
         answer = pool.submit(httpx.get, url, headers=headers, timeout=60)
         assert under_way.wait(60)
         server.should_exit = True
-        assert Watched.stopping.wait(60)
+        assert server.stopping.wait(60)
         go_on.set()
         assert answer.result(60).json() == {"data": {"counts": {"plan": 7}}}
-        served.result(60)
 
 
 def test_it_is_ready_as_long_as_the_store_answers(store: MemoryStore, alice: Principal) -> None:
