@@ -42,6 +42,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 ANSWERS = tomllib.loads((ROOT / "tests" / "data" / "attacks.toml").read_text("utf-8"))
 CANARY = "canary-4711"
+ACCESS = (
+    *("idor-", "group-", "http-", "privacy-06"),
+    *("search-06", "search-07", "search-08", "search-15"),
+)
+"""Attacks on whose memories somebody reaches, by the beginning of their ids."""
+ON_A_LINE = ("tests/test_server_wire.py::", "tests/integrations/test_mcp.py::")
+"""Tests that talk to a running server too, with what no client library would send."""
 
 
 @pytest.fixture
@@ -90,6 +97,17 @@ def test_every_answer_exists(name: str) -> None:
     for each in answer.get("tests", ()):
         file, _, test = each.partition("::")
         assert test in named_tests(ROOT / file), each
+
+
+def test_every_attack_on_access_is_made_over_http(attacks: dict[str, dict]) -> None:
+    """Each has a test that talks to a running server; the one beside all others names it."""
+    recorded = [id for id in attacks if id.startswith(ACCESS)]
+    assert len(recorded) > 30
+    for id in recorded:
+        tests = ANSWERS[id].get("tests", ())
+        area, _, number = id.partition("-")
+        named = rf"tests/test_server_attacks\.py::test_{area}_([0-9]+_)*{number}_"
+        assert any(each.startswith(ON_A_LINE) or re.match(named, each) for each in tests), id
 
 
 def test_every_promise_names_tests_that_exist() -> None:

@@ -356,26 +356,6 @@ def test_a_token_never_travels_in_an_address(store: MemoryStore, http: TestClien
         assert http.get(PATH, params={name: secret}).status_code == 401
 
 
-@pytest.mark.engines("sqlite-file", "sqlite-memory")
-def test_time_does_not_tell_a_foreign_id_from_a_missing_one(
-    store: MemoryStore, http: TestClient
-) -> None:
-    """Both run the same single statement; the work is the same, whatever the clock says."""
-    _, bob, mine, _ = world(store)
-    headers = program(store, bob)
-    statements: list[list[str]] = []
-    for id in (mine, "01a22f0c-f724-7322-853f-d1424b84dda0"):
-        seen: list[str] = []
-        with store._database.read() as connection:
-            connection.set_trace_callback(seen.append)
-        http.get(f"{PATH}/{id}", headers=headers)
-        with store._database.read() as connection:
-            connection.set_trace_callback(None)
-        found = [re.sub("x'.*?'|[0-9]{9,}", "?", text) for text in seen if "memories" in text]
-        statements.append(found)
-    assert statements[0] == statements[1] != []
-
-
 def test_the_tables_stay_when_the_server_goes(tmp_path: Path) -> None:
     """Without server, widgets and all their packages the store is whole; coming back finds it."""
     place = tmp_path / "memories.db"
