@@ -12,6 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import ModuleType
 
 HERE = Path(__file__).parent
 
@@ -25,6 +26,12 @@ def _sibling(name: str):
         sys.modules[spec.name] = known
         spec.loader.exec_module(known)
     return known
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that is marked `both` in JupyterLab and in Notebook 7."""
+    if metafunc.definition.get_closest_marker("both"):
+        metafunc.parametrize("app", ["lab", "notebooks"], indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -67,15 +74,27 @@ def browser(jupyter: object, chromium: object) -> object:  # noqa: ARG001 -- ski
 
 
 @pytest.fixture
-def book(jupyter, browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., object]]:
-    """Write and open a notebook: `book(cell, cell, ..., app="lab")`.
+def lab() -> ModuleType:
+    """The module that runs servers and opens notebooks."""
+    return _sibling("lab")
+
+
+@pytest.fixture
+def app(request: pytest.FixtureRequest) -> str:
+    """The front end of a test: JupyterLab, unless its `both` mark names Notebook 7 as well."""
+    return getattr(request, "param", "lab")
+
+
+@pytest.fixture
+def book(jupyter, browser, app, request: pytest.FixtureRequest) -> Iterator[Callable[..., object]]:
+    """Write and open a notebook in the front end of the test: `book(cell, cell, ...)`.
 
     Afterwards no page may have failed, or asked another host for anything.
     """
     lab = _sibling("lab")
     opened = []
 
-    def make(*cells: str, app: str = "lab", width: int = 1280, **context: object):
+    def make(*cells: str, width: int = 1280, **context: object):
         name = jupyter.write(f"{request.node.name.replace('[', '-').strip(']')}.ipynb", cells)
         page = browser.new_page(viewport={"width": width, "height": 950}, **context)
         page.set_default_timeout(20_000)

@@ -78,7 +78,7 @@ class Server:
 def server(folder: Path) -> Iterator[Server]:
     """Run JupyterLab and Notebook 7 on FOLDER, with no settings but their defaults."""
     notebooks = folder / "notebooks"
-    notebooks.mkdir()
+    notebooks.mkdir(exist_ok=True)
     port = free_port()
     log = (folder / "server.log").open("wb")
     process = subprocess.Popen(
@@ -115,7 +115,7 @@ def server(folder: Path) -> Iterator[Server]:
 def environment(folder: Path) -> Mapping[str, str]:
     """Return an environment in which nothing of the user's own Jupyter is read or written."""
     settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
+    settings.mkdir(parents=True, exist_ok=True)
     # Lab would ask its own host for news.
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet), "utf-8")

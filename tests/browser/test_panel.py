@@ -115,10 +115,10 @@ def test_keys_move_a_row_and_escape_puts_it_back(book, setup) -> None:
     assert notebook.says(2) == "release style tone sample"
 
 
-@pytest.mark.parametrize("app", ["lab", "notebooks"])
-def test_keys_in_the_panel_never_reach_the_notebook(book, setup, app: str) -> None:
+@pytest.mark.both
+def test_keys_in_the_panel_never_reach_the_notebook(book, setup) -> None:
     """`d d` deletes no cell and Shift+Enter runs none, wherever in the panel the focus is."""
-    notebook = book(setup, PANEL, ORDER, app=app)
+    notebook = book(setup, PANEL, ORDER)
     notebook.run(0)
     notebook.run(1)
     page = notebook.page

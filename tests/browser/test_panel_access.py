@@ -178,6 +178,7 @@ def test_axe_finds_no_violation(book, theme: str) -> None:
     assert found == []
 
 
+@pytest.mark.both
 def test_a_finger_on_the_grip_moves_a_row_and_elsewhere_scrolls(book) -> None:
     """Touch works: the grip drags, the rest of the row stays free for scrolling."""
     notebook = book(SETUP, ORDER, has_touch=True)

@@ -24,10 +24,10 @@ CHANGE = 'shelf.save("three", "plan", "changed")'
 LEFT = "print(*(head.name for head in shelf.list()))"
 
 
-@pytest.mark.parametrize("app", ["lab", "notebooks"])
-def test_requests_come_by_themselves_and_are_decided(book, app: str) -> None:
+@pytest.mark.both
+def test_requests_come_by_themselves_and_are_decided(book) -> None:
     """The agent asks; within two seconds the panel counts, and each answer does what it says."""
-    notebook = book(SETUP, ASK, CHANGE, LEFT, app=app)
+    notebook = book(SETUP, ASK, CHANGE, LEFT)
     notebook.run(0)
     page = notebook.page
     page.get_by_role("option", name="one").wait_for()

@@ -50,6 +50,7 @@ def unsaved(page, name: str):
     return page.get_by_role("status").filter(has_text=f"Unsaved text of now in “{name}”")
 
 
+@pytest.mark.both
 def test_a_text_survives_kernel_and_tab_and_is_offered_again(book, cells) -> None:
     """Typed, never saved; the kernel is killed and the page closed. A new panel brings it back."""
     first = book(*cells)
@@ -73,6 +74,25 @@ def test_a_text_survives_kernel_and_tab_and_is_offered_again(book, cells) -> Non
     assert second.says(2) == "[]"
 
 
+def test_a_text_survives_a_restart_of_the_server(lab, chromium, cells, tmp_path) -> None:
+    """The server ends with its kernels while the text is unsaved; the next one offers it."""
+    for restarted in (False, True):
+        with lab.server(tmp_path) as running:
+            page = chromium.new_page()
+            notebook = lab.Book(page, running).open(running.write("drafts.ipynb", cells))
+            if restarted:
+                notebook.run(0)
+                notebook.run(1)
+                unsaved(page, "one").get_by_role("button", name="Restore").click()
+                page.get_by_role("textbox", name="Body").get_by_text("and more").wait_for()
+            else:
+                write(notebook, " and more")
+                page.wait_for_timeout(900)  # the keys rest
+                wait_for_draft(notebook, "text of one and more")
+            page.close(run_before_unload=False)
+
+
+@pytest.mark.both
 def test_what_is_typed_after_the_kernel_died_is_offered_when_the_cell_runs_again(
     book, cells
 ) -> None:
@@ -137,6 +157,7 @@ def test_a_draft_on_an_old_version_meets_the_new_one(book, cells) -> None:
     assert notebook.says(2) == "[]"
 
 
+@pytest.mark.both
 def test_two_kernels_editing_one_memory_lose_nothing(book, cells) -> None:
     """Both type, both save: the second sees both texts and merges; no word is gone."""
     content = 'print(shelf.get("one", "plan").content)'

@@ -68,7 +68,7 @@ def give(page, kind: str, target, *files: tuple[str, str, bytes], **where: float
 
 @pytest.fixture
 def editor(book):
-    """A panel whose one memory is open, in JupyterLab."""
+    """A panel whose one memory is open."""
     notebook = book(SETUP, STORED, BODY)
     notebook.run(0)
     notebook.page.get_by_role("option", name="tone").click()
@@ -88,6 +88,7 @@ def shown_width(page) -> int:
     return handle.json_value()
 
 
+@pytest.mark.both
 def test_a_picked_picture_is_stored_named_at_the_cursor_and_shown(editor) -> None:
     """One click, one file: the body names it where the cursor was, the preview shows it."""
     page = editor.page
@@ -109,6 +110,7 @@ def test_a_picked_picture_is_stored_named_at_the_cursor_and_shown(editor) -> Non
     assert shown_width(page) == 3
 
 
+@pytest.mark.both
 def test_pasted_and_dropped_pictures_go_where_they_were_put(editor) -> None:
     """A paste goes to the cursor, a drop to the pointer, and a large picture crosses whole."""
     page = editor.page
@@ -178,6 +180,7 @@ shelf.save("tone", "context", f"![label](attachment:{{theirs.id}}) and ![far](ht
     )
 
 
+@pytest.mark.both
 def test_a_folder_of_markdown_is_imported_by_a_drop(book) -> None:
     """Each file is a memory, what could not be is named, and all of it can be undone."""
     notebook = book(SETUP, "print(*(head.name for head in shelf.list()))")

@@ -32,12 +32,11 @@ def refuse(self, *args, **options):
 Scope.move = refuse
 """
 ORDER = "print(*(head.name for head in shelf.list()))"
-APPS = pytest.mark.parametrize("app", ["lab", "notebooks"])
 
 
-def opened(book, app: str, *cells: str, more: str = ""):
+def opened(book, *cells: str, more: str = ""):
     """Open the panel with CELLS to ask the store with, and wait for its list."""
-    notebook = book(SETUP.format(more=more), ORDER, *cells, app=app)
+    notebook = book(SETUP.format(more=more), ORDER, *cells)
     notebook.run(0)
     notebook.page.get_by_role("option", name="tone").wait_for()
     return notebook
@@ -72,12 +71,11 @@ def drag(page, source, target) -> None:
     page.mouse.up()
 
 
-@APPS
-def test_who_acts_where_and_which_types(book, app: str) -> None:
+@pytest.mark.both
+def test_who_acts_where_and_which_types(book) -> None:
     """Principals, scopes and types are chosen by click and by arrow; a closed shelf says so."""
     notebook = opened(
         book,
-        app,
         "print(panel.principal_id == lab.id, panel.agent_id, panel.filter)",
         "shelf.save('tea', 'preference', 'green')\n"
         "shelf.save('two', 'release_note', 'text')\npanel.look()",
@@ -127,12 +125,11 @@ def test_who_acts_where_and_which_types(book, app: str) -> None:
     page.get_by_role("option", name="tone").wait_for()
 
 
-@APPS
-def test_the_list(book, app: str) -> None:
+@pytest.mark.both
+def test_the_list(book) -> None:
     """Moved, searched, chosen and pinned by mouse and by key, and told to those who only hear."""
     notebook = opened(
         book,
-        app,
         "print(*(f'{head.name}:{head.type}' for head in shelf.list() if head.pinned))",
         REFUSING,
         "Scope.move = move",
@@ -208,12 +205,11 @@ def test_the_list(book, app: str) -> None:
     assert sorted(notebook.says(1).split()) == ["row", "sail", "ship", "style", "tone"]
 
 
-@APPS
-def test_the_editor_and_the_past(book, app: str) -> None:
+@pytest.mark.both
+def test_the_editor_and_the_past(book) -> None:
     """Written, shown, replaced, guarded, deleted and brought back by mouse and by key."""
     notebook = opened(
         book,
-        app,
         "found = shelf.get('tone', 'context')\n"
         "print([found.content, found.summary, found.summary_derived, *found.tags])",
     )
@@ -289,12 +285,11 @@ def test_the_editor_and_the_past(book, app: str) -> None:
     assert notebook.says(1) == "tone ship style sail row"
 
 
-@APPS
-def test_making_clearing_and_meeting_others(book, app: str) -> None:
+@pytest.mark.both
+def test_making_clearing_and_meeting_others(book) -> None:
     """A memory is made and all are cleared by key or click; two who write are both asked."""
     notebook = opened(
         book,
-        app,
         "mine, theirs = shelf, store.scope(acting_as=alice, actor='agent:writer')\n"
         "print(mine.get('new', 'context').content)",
         "theirs.save('new', 'context', 'theirs')\npanel.look()",

@@ -66,17 +66,29 @@ function waitingRoom(el: HTMLElement, height = 0): (text: string) => void {
 function near(el: HTMLElement, signal: AbortSignal): Promise<void> {
   if (typeof IntersectionObserver === "undefined") return Promise.resolve();
   return new Promise((resolve) => {
+    let wide: IntersectionObserver | undefined;
+    const stop = () => [inSight, wide].forEach((each) => each?.disconnect());
     const look = (seen: IntersectionObserverEntry[]) => {
-      if (!seen.some((each) => each.isIntersecting)) return;
-      watch.disconnect();
-      resolve();
+      if (seen.some((each) => each.isIntersecting)) {
+        stop();
+        resolve();
+      } else if (!wide && el.isConnected) {
+        // What lies between the window and what scrolls in it may clip, so only that one's own edge can be widened.
+        wide = new IntersectionObserver(look, { root: scroller(el), rootMargin: "100% 0px" });
+        wide.observe(el);
+      }
     };
-    // `rootMargin` widens the window, `scrollMargin` what scrolls in it: a notebook does.
-    const margins = { rootMargin: "100% 0px", scrollMargin: "100% 0px" };
-    const watch = new IntersectionObserver(look, margins);
-    watch.observe(el);
-    signal.addEventListener("abort", () => watch.disconnect());
+    const inSight = new IntersectionObserver(look);
+    inSight.observe(el);
+    signal.addEventListener("abort", stop);
   });
+}
+
+/** What scrolls the element, if it is not the page itself. */
+function scroller(el: HTMLElement): HTMLElement | null {
+  for (let each = el.parentElement; each; each = each.parentElement)
+    if (each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY)) return each;
+  return null;
 }
 
 async function hello(kernel: Kernel, signal: AbortSignal, say: (text: string) => void): Promise<Hello> {
