@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +18,7 @@ from sqlalchemy.schema import CreateIndex
 from memories_sdk.database import IN_MEMORY, Connection, Database
 from memories_sdk.engines.places import network
 from memories_sdk.engines.sqlite import SqliteDatabase
+from memories_sdk.errors import StoreUnavailable
 from memories_sdk.integrity import findings
 from memories_sdk.search import word_index
 from memories_sdk.search.entries import entries
@@ -130,19 +134,36 @@ def _around(path: Path, *, repair: bool) -> Iterator[Symptom]:
         text = f"The file lies on a network file system ({kind})."
         advice = "Move it to a disk of this machine, or use a server such as PostgreSQL."
         yield Symptom("file system", grave=True, text=text, advice=advice)
-    beside = sorted(path.parent.glob(f"{path.name}*"))
-    copies = sorted(path.parent.glob(f"{path.stem}.before-v*.db"))
-    yield from _open_to_others((*beside, *copies), repair=repair)
-    for each in copies:
-        text = f"{each.name} is the copy made before a migration ({each.stat().st_size:,} bytes)."
+    name = re.escape(path.name)
+    beside = _files(path.parent, rf"{name}(-wal|-shm|-journal|-turn|\..+\.part)?")
+    copies = _files(path.parent, rf"{re.escape(path.stem)}\.before-v.+\.db")
+    yield from _open_to_others(beside | copies, repair=repair)
+    for each, status in copies.items():
+        text = f"{each.name} is the copy made before a migration ({status.st_size:,} bytes)."
         advice = "Remove it once you trust the new file: it holds what was redacted since."
         yield Symptom("leftover", grave=False, text=text, advice=advice)
     yield from _half_copies(beside, repair=repair)
 
 
-def _open_to_others(files: Iterable[Path], *, repair: bool) -> Iterator[Symptom]:
-    for each in files:
-        mode = stat.S_IMODE(each.stat().st_mode)
+def _files(directory: Path, pattern: str) -> dict[Path, os.stat_result]:
+    """Return the files whose whole name is of a pattern, without those that go meanwhile."""
+    found = {}
+    try:
+        for each in sorted(directory.iterdir()):
+            if re.fullmatch(pattern, each.name, re.DOTALL):
+                with suppress(FileNotFoundError):
+                    found[each] = each.stat()
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{directory} cannot be looked into: {error.strerror}.",
+            suggestion="Check that you may read the directory, and try again.",
+        ) from error
+    return found
+
+
+def _open_to_others(files: Mapping[Path, os.stat_result], *, repair: bool) -> Iterator[Symptom]:
+    for each, status in files.items():
+        mode = stat.S_IMODE(status.st_mode)
         if mode & 0o077:
             if repair:
                 each.chmod(mode & 0o700)
@@ -151,9 +172,9 @@ def _open_to_others(files: Iterable[Path], *, repair: bool) -> Iterator[Symptom]
             yield Symptom("permissions", grave=True, text=text, advice=advice, repaired=repair)
 
 
-def _half_copies(files: Iterable[Path], *, repair: bool) -> Iterator[Symptom]:
-    for each in files:
-        age = datetime.now(UTC) - datetime.fromtimestamp(each.stat().st_mtime, UTC)
+def _half_copies(files: Mapping[Path, os.stat_result], *, repair: bool) -> Iterator[Symptom]:
+    for each, status in files.items():
+        age = datetime.now(UTC) - datetime.fromtimestamp(status.st_mtime, UTC)
         if each.suffix == ".part" and age > STALE:
             if repair:
                 each.unlink()

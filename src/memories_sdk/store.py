@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from uuid6 import UUID
 
@@ -305,13 +305,19 @@ class MemoryStore:
         """Copy the store to a new file, of one moment, while others go on writing.
 
         Raises:
-            InvalidInput: The file exists.
+            InvalidInput: The file exists, or the log of one that had its name.
         """
         target = Path(path)
-        if target.exists():
+        if not target.name or "\0" in target.name:
             raise InvalidInput(
-                f"{target} exists.", field="path", suggestion="Name a file that does not."
+                "path must be that of a file.", field="path", suggestion='For example "copy.db".'
             )
+        # The log of a file that is gone would be taken for that of the new one.
+        for each in (target, *(Path(f"{target}{ending}") for ending in ("-wal", "-journal"))):
+            if os.path.lexists(each):
+                raise InvalidInput(
+                    f"{each} exists.", field="path", suggestion="Name a file that does not."
+                )
         self._database.copy(target)
 
     def close(self) -> None:
@@ -328,6 +334,9 @@ class MemoryStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a store holds connections: open another one with MemoryStore(…)")
 
     def __repr__(self) -> str:
         return f"<MemoryStore {Path(self.location).name}>"

@@ -30,6 +30,72 @@ def create_private(path: Path) -> bool:
     return True
 
 
+def resolved(location: str) -> str:
+    """Return the path behind links: the log, and the turns of writers, lie beside the file itself.
+
+    Raises:
+        StoreUnavailable: The links lead nowhere, or the file has a second name. Whoever opens it by
+            that one has a log and turns of its own, and overwrites what others wrote.
+    """
+    try:
+        path = Path(location).resolve(strict=False)
+        names = path.stat().st_nlink if path.is_file() else 1
+    except (OSError, RuntimeError) as error:  # a circle of links is the one or the other
+        raise StoreUnavailable(
+            f"{location} cannot be found behind its links.", suggestion="Name the file itself."
+        ) from error
+    if names > 1:
+        raise StoreUnavailable(
+            f"{path} has {names} names (hard links), and every name would get a log of its own.",
+            suggestion="Remove the others, or make a copy of the file and open that.",
+        )
+    return str(path)
+
+
+class Footing:
+    """The files of an open store: the database, its log, and the index of the log.
+
+    Where one of them is deleted, moved or replaced, a connection goes on with a file that nobody
+    else sees: what it wrote would be gone with the program, or get into the file of another store.
+
+    Args:
+        path: The database file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._paths = tuple(f"{path}{ending}" for ending in ("", "-wal", "-shm"))
+        self._known: tuple[object, ...] | None = None
+
+    def holds(self) -> bool:
+        """Tell whether they are those of the first time; inside a transaction, which makes all."""
+        try:
+            found = tuple([(now.st_ino, now.st_dev) for now in map(os.stat, self._paths)])
+        except FileNotFoundError:
+            found = ()
+        if self._known is None:
+            self._known = found
+        return found == self._known
+
+    def log_remains(self) -> bool:
+        """Tell whether the database went and its log did not: the next file there would get it."""
+        if not self._known:
+            return False
+        file, log = map(_known_by, self._paths[:2])
+        return file != self._known[0] and log == self._known[1]
+
+    def forget(self) -> None:
+        """Begin anew: with its last connection, SQLite itself removes the log."""
+        self._known = None
+
+
+def _known_by(path: str) -> tuple[int, int] | None:
+    try:
+        now = Path(path).stat()
+    except OSError:
+        return None
+    return now.st_ino, now.st_dev
+
+
 def rename(part: Path, target: Path) -> None:
     """Give a file that is whole its name.
 

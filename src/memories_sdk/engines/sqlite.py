@@ -17,7 +17,14 @@ from typing import Final, NoReturn
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memories_sdk.database import IN_MEMORY, Database, Durability
-from memories_sdk.engines.files import copy_before, create_private, rename, sync_directory
+from memories_sdk.engines.files import (
+    Footing,
+    copy_before,
+    create_private,
+    rename,
+    resolved,
+    sync_directory,
+)
 from memories_sdk.engines.places import warn_of_network
 from memories_sdk.engines.turns import Turns
 from memories_sdk.errors import (
@@ -63,16 +70,17 @@ class SqliteDatabase(Database):
     """
 
     def __init__(self, path: str, *, timeout: float, durability: Durability) -> None:
-        self.location = path
+        self.location = path if path == IN_MEMORY else resolved(path)
         self.timeout = timeout
         self._synchronous = "FULL" if durability == "full" else "NORMAL"
         self._idle: deque[sqlite3.Connection] = deque()
         self._turn = threading.Lock() if path == IN_MEMORY else None
-        self.turns = None if path == IN_MEMORY else Turns(path)
+        self.turns = None if path == IN_MEMORY else Turns(self.location)
+        self.footing = None if path == IN_MEMORY else Footing(self.location)
         self._process = os.getpid()
         self._closed = False
         if path != IN_MEMORY:
-            warn_of_network(Path(path))
+            warn_of_network(Path(self.location))
         self._prepare()
 
     def read(self, *, shelf: str | None = None, snapshot: bool = False) -> SqliteTransaction:  # noqa: ARG002
@@ -148,6 +156,10 @@ class SqliteDatabase(Database):
     def close(self) -> None:
         """Close all connections; those lent out at the moment close when they come back."""
         self._closed = True
+        if self._idle and self.footing is not None and self.footing.log_remains():
+            # Into the file that it belongs to, wherever that is now.
+            with suppress(sqlite3.Error):
+                self._idle[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         while self._idle:
             self._idle.pop().close()
         if self.turns is not None:
@@ -177,6 +189,8 @@ class SqliteDatabase(Database):
         broken = isinstance(error, sqlite3.Error) and _code(error) & 0xFF not in _HARMLESS
         if self._closed or (broken and self._turn is None):
             connection.close()
+            if self.footing is not None:
+                self.footing.forget()
         else:
             self._idle.append(connection)
         if self._turn is not None:
@@ -187,6 +201,8 @@ class SqliteDatabase(Database):
         _left_to_parent.extend(self._idle)
         self._idle = deque()
         self._process = os.getpid()
+        if self.footing is not None:
+            self.footing.forget()
         if self.location == IN_MEMORY:
             self._closed = True
             raise StoreClosed
@@ -315,6 +331,7 @@ class SqliteTransaction:
             self._take_turn()
             for statement in self._begin:
                 self._connection.execute(statement).fetchall()
+            self._check_footing()
         except BaseException as error:
             self._leave(error)
             raise
@@ -341,6 +358,16 @@ class SqliteTransaction:
             if not turns.take(self._wait):
                 raise StoreBusy(self._wait)
             self._turns = turns
+
+    def _check_footing(self) -> None:
+        footing = self._database.footing
+        if self._turns is not None and footing is not None and not footing.holds():
+            raise StoreUnavailable(
+                f"{self._database.location} or its log was deleted, moved or replaced while the "
+                "store was open. Nothing was written.",
+                suggestion="Close the store in all programs, then open it again; before that, "
+                "backup(…) saves what this one still sees.",
+            )
 
     def _leave(self, error: BaseException | None) -> None:
         """Give the connection back; raise our error for the engine's."""
@@ -405,10 +432,14 @@ def _translated(error: sqlite3.Error, path: str, timeout: float) -> MemoriesErro
                 f"{path} is not an intact SQLite database.",
                 suggestion="Open another file, or restore this one from a backup.",
             )
-        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_PERM:
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_PERM as code:
+            read = code == sqlite3.SQLITE_IOERR
             return StoreUnavailable(
-                f"{path} cannot be opened or read.",
-                suggestion="Check that its directory exists and that you may write there.",
+                f"{path} cannot be {'read or written' if read else 'opened'}.",
+                suggestion="Check the disk, your quota, and the limits of this process (ulimit)."
+                if read
+                else "Check that its directory exists, that you may write there, and that this "
+                "process may open more files.",
             )
         case _:
             return StorageError(f"The database refused the call: {error}.")
