@@ -91,6 +91,24 @@ def test_reorder_refuses_unknown_and_foreign_ids(
     assert theirs.get_by_id(foreign.id) == foreign
 
 
+def test_an_unknown_id_may_be_passed_over(shelf: Scope, five: dict[str, UUID]) -> None:
+    """Passed over it leaves no gap and no tie; where a number is used up, the rest stays."""
+    wanted = [five["e"], uuid7(), five["c"]]
+    shelf.reorder(wanted, unknown="skip")
+    assert (names(shelf), positions(shelf)) == ("ecabd", [1, 2, 3, 4, 5])
+    shelf.reorder([five["d"]], unknown="count")
+    assert (names(shelf), positions(shelf)) == ("decab", [1, 2, 3, 4, 5])
+    shelf.reorder([five["b"], uuid7(), five["a"]], unknown="count")
+    assert (names(shelf), positions(shelf)) == ("bdeac", [1, 1, 2, 3, 3])
+    before = len(shelf.history())
+    for unknown in ("skip", "count"):
+        shelf.reorder([], unknown=unknown)
+        shelf.reorder([uuid7()], unknown=unknown)
+    assert len(shelf.history()) == before
+    with pytest.raises(InvalidInput, match="refuse, skip or count"):
+        shelf.reorder(wanted, unknown="ignore")
+
+
 def test_a_reorder_that_missed_a_new_memory_keeps_it(shelf: Scope, five: dict[str, UUID]) -> None:
     """A list read before an insert still gives a defined order, without doubles."""
     ids = list(five.values())[::-1]

@@ -460,6 +460,61 @@ def test_lists_have_pages_and_fields_for_who_asks(store: MemoryStore, alice: Pri
             assert code(http.get(PATH, params={name: value})) == (422, "VALIDATION_ERROR")
 
 
+def test_an_order_is_a_whole_number(store: MemoryStore, alice: Principal) -> None:
+    """Sent as text or with a nought behind the point, it is one; nothing else becomes one."""
+    id = store.scope(acting_as=alice).create("n", "plan", "x").id
+    with client(store, alice) as http:
+        for sent, order in ((7, 7), ("5", 5), ("-3", -3), (2.0, 2), (0, 0)):
+            answer = http.put(f"{PATH}/{id}", json={"order": sent})
+            assert answer.json()["data"]["memory"]["order"] == order
+        for sent in (2.5, 1e300, "2.5", "1_0", " 5", "\u0663", "", "x", True, None, [1], {}):
+            answer = http.put(f"{PATH}/{id}", json={"order": sent})
+            assert code(answer) == (422, "VALIDATION_ERROR"), sent
+        assert http.get(f"{PATH}/{id}").json()["data"]["memory"]["order"] == 0
+
+
+def test_a_part_of_a_list_goes_first(store: MemoryStore, alice: Principal) -> None:
+    """What is not named follows in its old order; a number that is used up stays free."""
+    agent = store.agents.create("writer", owner=alice)
+    with client(store, alice) as http:
+        for path in (PATH, f"/api/v1/agents/{agent.id}/memories"):
+            ids = {}
+            for name in "abc":
+                made = http.post(path, json={"name": name, "type": "plan"}).json()
+                ids[name] = made["data"]["memory"]["id"]
+
+            def order(*wanted: str, path: str = path, ids: dict[str, str] = ids) -> list[object]:
+                sent = {"order": [ids.get(each, each) for each in wanted]}
+                answer = http.patch(f"{path}/reorder", json=sent)
+                assert answer.json() == {"data": {"success": True}}
+                rows = http.get(path).json()["data"]["memories"]
+                return [(row["name"], row["order"]) for row in rows]
+
+            assert order("c") == [("c", 1), ("a", 2), ("b", 3)]
+            assert order() == order(str(UUID(int=1))) == [("c", 1), ("a", 2), ("b", 3)]
+            counted = [("b", 2), ("c", 3), ("a", 4)]
+            unknown = str(UUID(int=1))
+            skipped = [("b", 1), ("c", 2), ("a", 3)]
+            assert order(unknown, "b", "c", "a") == (counted if path == PATH else skipped)
+
+
+def test_a_replace_that_names_nothing_checks_nothing(store: MemoryStore, alice: Principal) -> None:
+    """A name and type that an old client leaves empty are none; others must be the memory's."""
+    id = store.scope(acting_as=alice).create("n", "plan", "one").id
+    path = f"{PATH}/{id}/replace"
+    with client(store, alice) as http:
+        for named, status in (
+            ({"name": None, "type": None}, 200),
+            ({"name": " n ", "type": "plan"}, 200),
+            ({"name": "m"}, 409),
+            ({"type": "context"}, 409),
+            ({"type": "memo"}, 422),
+            ({"name": ""}, 422),
+        ):
+            body = {"find": "one", "new_text": "one", **named}
+            assert http.post(path, json=body).status_code == status, named
+
+
 def test_no_answer_tells_how_it_is_made(
     store: MemoryStore,
     alice: Principal,
@@ -558,6 +613,23 @@ def test_facts_of_the_whole_site(store: MemoryStore, alice: Principal, bob: Prin
         answer = http.post(path, json={"type": "fact", "key": "k", "value": "v"})
         assert (answer.status_code, answer.json()["code"]) == (409, "openwp_memory_disabled")
         assert http.get(path).json()["enabled"] is False
+
+
+def test_a_fact_is_taken_as_openwp_took_it(store: MemoryStore, alice: Principal) -> None:
+    """Text where there is no value, and refusals in its own envelope, for a wrong route too."""
+    path = "/openwp/v1/memory"
+    with client(store, alice) as http:
+        sent = {"type": "fact", "key": "k", "value": None, "text": "t"}
+        assert http.post(path, json=sent).json()["item"]["text"] == "t"
+        both = sent | {"value": "v"}
+        assert http.post(path, json=both).json()["item"]["text"] == "v"
+        typed = http.post(path, json=sent | {"type": "note"}).json()
+        assert typed["code"] == "openwp_memory_invalid_type"
+        assert typed["data"]["suggestion"].endswith("preference, constraint, fact, workflow.")
+        for method, place, status in (("PUT", path, 405), ("GET", f"{path}/x/y", 404)):
+            answer = http.request(method, place)
+            assert answer.status_code == answer.json()["data"]["status"] == status
+            assert answer.json().keys() == {"code", "message", "data"}
 
 
 PNG = base64.b64decode(

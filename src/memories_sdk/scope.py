@@ -340,8 +340,8 @@ class Scope(Desk):
         Args:
             ids: The memories.
             unknown: What an id does that is not on this shelf: it refuses the call. For doors
-                that must number as Spora did, it can be passed over ("skip"), or passed over and
-                use up its number ("count"); the rest then keeps its numbers, which may tie.
+                that take what Spora took, it can be passed over ("skip"), or use up its number as
+                it did there ("count"): the rest then keeps its numbers, which may tie.
 
         Raises:
             InvalidInput: An id is named twice.
@@ -358,14 +358,15 @@ class Scope(Desk):
             rows = shelf.order()
             old = list(rows)
             mine = self._ordered(shelf, rows, wanted)
-            if unknown != "refuse":
-                kept = unknown == "count"
-                shelf.reorder([row for row in mine if kept or row is not None], old)
-                return
-            if None in mine:
+            named = [row for row in mine if row is not None]
+            if named != mine and unknown == "refuse":
                 raise unknown_id()
-            named = set(mine)
-            shelf.reorder([*mine, *(row for row in rows.values() if row not in named)], old)
+            if not named and unknown != "refuse":
+                return  # as in Spora, which wrote nothing then
+            if named == mine or unknown == "skip":
+                known = set(named)
+                mine = [*named, *(row for row in rows.values() if row not in known)]
+            shelf.reorder(mine, old)
 
     @writes
     def transfer(self, id: UUID | str, *, to: Scope, expected_version: int | None = None) -> Memory:

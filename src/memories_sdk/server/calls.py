@@ -28,7 +28,7 @@ MAX_DEPTH: Final = 20
 MAX_DIGITS: Final = 20
 INTEGER_BITS: Final = 64
 _POSITIVE: Final = re.compile(r"[1-9][0-9]{0,17}\Z")
-_NUMBER: Final = re.compile(r"-?[0-9]{1,18}\Z")
+NUMBER: Final = re.compile(r"-?[0-9]{1,18}\Z")
 _ETAG: Final = re.compile(r'"v([1-9][0-9]{0,17})"\Z')
 _TAGS: Final = re.compile(r'(?:W/)?"[^"]*"')
 _TAG_LIST: Final = re.compile(rf"{_TAGS.pattern}(?:[ \t]*,[ \t]*{_TAGS.pattern})*\Z")
@@ -285,7 +285,7 @@ class Call:
         """
         if not (sent := self.query.get(name)):
             return default
-        if not _NUMBER.match(sent):
+        if not NUMBER.match(sent):
             raise InvalidInput(
                 f"{name} must be a whole number.", field=name, suggestion="Leave it out."
             )

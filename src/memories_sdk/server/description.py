@@ -228,8 +228,9 @@ REORDER: Final = _body(
         "unknown": {
             "type": "string",
             "enum": ["refuse", "skip", "count"],
-            "description": "`refuse`: an unknown id refuses the call, and what is not named "
-            "follows. Left out, it is passed over as Spora did, and the rest keeps its numbers.",
+            "description": "`refuse`: an unknown id refuses the call. Left out, it is passed over "
+            "as in Spora: for a principal it uses up a number (`count`), for an agent it does not "
+            "(`skip`). What is not named follows, except behind a number that was used up.",
         },
     },
     {"order": [ID]},

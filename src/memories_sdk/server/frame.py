@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memories_sdk.server.replies import UNFORESEEN, Refused, refusal
+from memories_sdk.server.replies import UNFORESEEN, Refused, openwp_refusal, refusal
 
 logger: Final = logging.getLogger("memories_sdk.server")
 
@@ -27,6 +27,7 @@ SAFE_HEADERS: Final[Mapping[str, str]] = {
     "X-Frame-Options": "DENY",
 }
 _SAFE: Final = [(name.lower().encode(), value.encode()) for name, value in SAFE_HEADERS.items()]
+OPENWP: Final = "/openwp/v1/"
 _PORT: Final = re.compile(r":[0-9]+\Z")
 _ADDRESS: Final = re.compile(r"[0-9.]+\Z|\[[0-9a-fA-F:.]+\]\Z")
 
@@ -129,11 +130,10 @@ def _foreign_host() -> Refused:
 
 
 def not_found(request: Request, error: Exception) -> Any:  # noqa: ANN401 -- as FastAPI asks
-    """Answer for a path or method that there is not, in the common envelope."""
+    """Answer for a path or method that there is not, in the envelope of its neighbours."""
     status = getattr(error, "status_code", 404)
     code = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}.get(status, "BAD_REQUEST")
     message = {404: "There is no such route.", 405: "That method is not allowed here."}
     headers = getattr(error, "headers", None)
-    del request  # it says nothing more
     said = Refused(status, code, message.get(status, "Bad request."), headers=headers)
-    return refusal(said).response()
+    return (openwp_refusal if OPENWP in request.url.path else refusal)(said).response()

@@ -83,7 +83,9 @@ class Facts:
     def stored(self, call: Call) -> Answer:
         """Store a fact, new or in the place of the one of its type and key."""
         sent = Arguments(call.given)
-        value, tags = call.given.get("value", call.given.get("text")), call.given.get("tags")
+        value, tags = call.given.get("value"), call.given.get("tags")
+        if value is None:
+            value = call.given.get("text")
         if isinstance(value, dict):
             tags = value.get("tags", tags)
             value = value.get("text")

@@ -26,6 +26,7 @@ from memories_sdk.errors import (
     UnknownType,
     WriteRefused,
 )
+from memories_sdk.memory import FACTS
 from memories_sdk.wire import Json, error_details, error_json
 
 
@@ -80,6 +81,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "INTERNAL_SERVER_ERROR": "The log of the server tells its owner more.",
     "STORE_BUSY": "Try again a little later.",
     "STORAGE_UNAVAILABLE": "Try again a little later.",
+    "openwp_memory_invalid_type": f"Types of facts are {', '.join(FACTS.types)}.",
     "openwp_rest_nonce_invalid": "Repeat csrf_token of the login in X-WP-Nonce.",
     "openwp_rest_capability_denied": "Send a token of somebody who may act as this principal.",
 }
@@ -160,8 +162,8 @@ def openwp_refusal(error: Exception) -> Answer:
     elif status == STORAGE:
         code, message = error.code, "The store is not available; nothing was written."
     else:
-        advice = error.suggestion or advice
         code, message = fact_tools.refusal(error)
+        advice = ADVICE.get(code) or error.suggestion or advice
     said: Json = {"status": status, "suggestion": advice}
     if isinstance(error, EditConflict):
         said["details"] = error_details(error)

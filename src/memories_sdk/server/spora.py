@@ -18,7 +18,7 @@ from memories_sdk.memory import Memory, MemoryHead
 from memories_sdk.pages import MAX_PAGE
 from memories_sdk.scope import Unknown
 from memories_sdk.server import description as say
-from memories_sdk.server.calls import Call, draft
+from memories_sdk.server.calls import NUMBER, Call, draft
 from memories_sdk.server.replies import NOT_MODIFIED, Answer, Refused, data
 from memories_sdk.server.routes import SPORA, Route
 from memories_sdk.wire import Json, memory_json
@@ -102,7 +102,7 @@ def replaced(call: Call) -> Answer:
                 422, "VALIDATION_ERROR", "new_text is required; an empty one deletes the passage."
             )
         edits = [Edit(given["find"], given["new_text"])]
-    if "type" in given:
+    if given.get("type") is not None:
         checked_type(given["type"], call.vocabularies)
     try:
         return one(_replaced(call, edits))
@@ -175,10 +175,11 @@ def _replaced(call: Call, edits: list[Edit]) -> Memory:
     expected = call.expected_version
     if call.id == NAMED:
         return call.scope.replace(*named(call), edits=edits, expected_version=expected)
-    if "name" in call.given or "type" in call.given:
+    name, type = call.given.get("name"), call.given.get("type")
+    if name is not None or type is not None:
         memory = call.scope.get_by_id(call.id)
-        name = normal_name(call.given.get("name", memory.name))
-        if (name, call.given.get("type", memory.type)) != (memory.name, memory.type):
+        said = memory.name if name is None else normal_name(name), type or memory.type
+        if said != (memory.name, memory.type):
             raise Refused(409, "NAME_MISMATCH", "The memory has another name or type.")
         if expected is None:
             expected = memory.version  # renamed meanwhile, it would be another one
@@ -186,11 +187,10 @@ def _replaced(call: Call, edits: list[Edit]) -> Memory:
 
 
 def _integer(value: object) -> object:
-    """Return a number that was sent as text as one; anything else is for the scope to judge."""
-    try:
-        return int(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
+    """Return a whole number that was sent as text or as 2.0; the scope judges anything else."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return int(value) if isinstance(value, str) and NUMBER.match(value) else value
 
 
 def _is_id(value: object) -> bool:
