@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from served import served
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
 from memories_sdk import MemoryStore, Principal, Scope
+from memories_sdk.cli.app import app
 from memories_sdk.server import Limits, beside, create_app, further, openwp
-from memories_sdk.server.serving import LOOPBACK, serve
+from memories_sdk.server.serving import LOOPBACK, PORT, serve
 from memories_sdk.server.sessions import PATH as SESSION
 from memories_sdk.server.spora import ROUTES
 
@@ -63,6 +68,42 @@ def test_it_listens_to_this_machine_unless_told_otherwise(
     monkeypatch.setattr("uvicorn.run", lambda _, **options: seen.update(options))
     serve(store)
     assert (seen["host"], seen["access_log"], seen["server_header"]) == (LOOPBACK, False, False)
+
+
+def commands_of(document: str) -> list[list[str]]:
+    """Return the words of each command in the first block of a document."""
+    text = (Path(__file__).parent.parent / "docs" / document).read_text("utf-8")
+    block = text.partition("```sh\n")[2].partition("```")[0].replace("\\\n", "")
+    return [words for line in block.splitlines() if (words := shlex.split(line))]
+
+
+@pytest.mark.engines("sqlite-file")
+def test_the_first_steps_of_the_documents_lead_there(store: MemoryStore) -> None:
+    """Every command of the page works as it stands there, for who has an empty store."""
+    secret, ran = "", 0
+    with ExitStack() as ending:
+        url = ""
+        for program, *words in commands_of("serving.md"):
+            if words == ["serve"]:
+                url = ending.enter_context(served(store)).url
+            elif program == "memories":
+                ids = [str(each.id) for each in store.tokens.all()]
+                given = [ids[0] if each == "ID" else each for each in words]
+                done = CliRunner().invoke(app, given, env={"MEMORIES_URL": store.location})
+                assert done.exit_code == 0, done.output
+                secret = done.stdout.strip() if "create" in words else secret
+            elif program == "curl":
+                (_, header, address), body = words[:3], words[4:] or None
+                name, _, value = header.replace("$TOKEN", secret).partition(": ")
+                address = address.replace(f"http://{LOOPBACK}:{PORT}", url)
+                sent = {"headers": {name: value}, "timeout": 60}
+                sent |= {"content": body[0]} if body else {}
+                answer = httpx.request("POST" if body else "GET", address, **sent)
+                assert answer.is_success, answer.text
+                assert "alice" in answer.text or "tone" in answer.text
+                ran += 1
+        assert ran == 4
+        assert httpx.get(address, **sent).status_code == 401
 
 
 @pytest.mark.engines("sqlite-file")

@@ -83,7 +83,7 @@ def serve(
     except ModuleNotFoundError as error:
         raise MissingExtra("memories serve", "server") from error
     run(shell.store, host=host, port=port, hosts=allow_host or (), proxies=proxy or ())
-    return Answer(ServedShape(host=host, port=port), "Stopped; every request was finished.")
+    return Answer(ServedShape(host=host, port=port), "Stopped.")
 
 
 @command(

@@ -62,7 +62,7 @@ def create_app(
         raise InvalidInput(
             "The server does not start: nobody could prove who they are.",
             field="authenticate",
-            suggestion="Make a token with `memories token create`, or pass authenticate=.",
+            suggestion="Make a token: `memories token create alice`, or pass authenticate=.",
         )
     bounds = limits or Limits()
     gate = Gate(
