@@ -123,6 +123,13 @@ class Database(ABC):
     def copy(self, target: Path) -> None:
         """Copy all of it, at one moment, to a new file, readable by its owner alone."""
 
+    # Empty for an engine on a server, where a connection that is lost takes its locks with it.
+    def give_up(self) -> None:  # noqa: B027
+        """Release what an interrupted write of this thread still holds.
+
+        An interrupt may come where a block is entered or left, and nobody else would do it then.
+        """
+
     # Empty for an engine on a server, which looks after its own pages.
     def compact(self) -> None:  # noqa: B027
         """Give back the room of what was removed, so that nothing of it stays on the device."""

@@ -76,6 +76,9 @@ def persistent(verb: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, 
         while True:
             try:
                 return verb(self, *args, **kwargs)
+            except (KeyboardInterrupt, SystemExit):
+                self._setting.database.give_up()
+                raise
             except StoreInterrupted as error:
                 timeout = self._setting.database.timeout
                 end = end or time.monotonic() + timeout

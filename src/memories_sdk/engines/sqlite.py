@@ -26,7 +26,7 @@ from memories_sdk.engines.files import (
     sync_directory,
 )
 from memories_sdk.engines.places import warn_of_network
-from memories_sdk.engines.turns import Turns
+from memories_sdk.engines.turns import Turns, release_all
 from memories_sdk.errors import (
     MemoriesError,
     NameTaken,
@@ -74,7 +74,8 @@ class SqliteDatabase(Database):
         self.timeout = timeout
         self._synchronous = "FULL" if durability == "full" else "NORMAL"
         self._idle: deque[sqlite3.Connection] = deque()
-        self._turn = threading.Lock() if path == IN_MEMORY else None
+        self._turn = threading.RLock() if path == IN_MEMORY else None
+        self._writer: tuple[int, sqlite3.Connection] | None = None
         self.turns = None if path == IN_MEMORY else Turns(self.location)
         self.footing = None if path == IN_MEMORY else Footing(self.location)
         self._process = os.getpid()
@@ -156,6 +157,8 @@ class SqliteDatabase(Database):
     def close(self) -> None:
         """Close all connections; those lent out at the moment close when they come back."""
         self._closed = True
+        if self._turn is not None and not self._turn.acquire(blocking=False):
+            return
         if self._idle and self.footing is not None and self.footing.log_remains():
             # Into the file that it belongs to, wherever that is now.
             with suppress(sqlite3.Error):
@@ -164,6 +167,39 @@ class SqliteDatabase(Database):
             self._idle.pop().close()
         if self.turns is not None:
             self.turns.close()
+        if self._turn is not None:
+            self._turn.release()
+
+    def give_up(self) -> None:
+        """Release what an interrupted write of this thread still holds."""
+        if self._writer is not None and self._writer[0] == threading.get_ident():
+            connection = self._writer[1]
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._writer = None
+        if self.turns is not None:
+            self.turns.give_up()
+        if self._turn is not None and self._turn.acquire(blocking=False):
+            release_all(self._turn)
+
+    def note_writer(self, connection: sqlite3.Connection | None) -> None:
+        """Note the connection of the writer whose turn it is; None when it is done."""
+        self._writer = None if connection is None else (threading.get_ident(), connection)
+
+    def is_within(self, connection: sqlite3.Connection, *, begins: bool) -> bool:
+        """Tell whether a write of this thread, in memory, goes on around a new transaction.
+
+        Raises:
+            StoreBusy: The new one would begin a transaction of its own.
+        """
+        if not connection.in_transaction:
+            return False
+        if self._writer is None:  # a reading that was interrupted
+            connection.execute("ROLLBACK")
+            return False
+        if begins:
+            raise StoreBusy(self.timeout)
+        return True
 
     def lend(self) -> sqlite3.Connection:
         """Return a connection that nobody else uses; `take_back` must follow."""
@@ -174,27 +210,35 @@ class SqliteDatabase(Database):
         if self._turn is not None and not self._turn.acquire(timeout=self.timeout):
             raise StoreBusy(self.timeout)
         try:
-            return self._idle.pop()
+            return self._idle.pop() if self._turn is None else self._idle[0]
         except IndexError:
             pass
         try:
-            return self._connect()
+            connection = self._connect()
+            if self._turn is not None:
+                self._idle.append(connection)
         except BaseException:
             if self._turn is not None:
                 self._turn.release()
             raise
+        return connection
 
     def take_back(self, connection: sqlite3.Connection, error: BaseException | None) -> None:
         """Keep the connection for the next one, unless the error shows that it is broken."""
         broken = isinstance(error, sqlite3.Error) and _code(error) & 0xFF not in _HARMLESS
         if self._closed or (broken and self._turn is None):
-            connection.close()
-            if self.footing is not None:
-                self.footing.forget()
-        else:
+            self._drop(connection)
+        elif self._turn is None:
             self._idle.append(connection)
-        if self._turn is not None:
+        if self._turn is not None and self._writer is not None:
             self._turn.release()
+        elif self._turn is not None:  # with what an interrupted reading left
+            release_all(self._turn)
+
+    def _drop(self, connection: sqlite3.Connection) -> None:
+        connection.close()
+        if self.footing is not None:
+            self.footing.forget()
 
     def _abandon(self) -> None:
         """Leave the parent's connections alone: closing them here would drop the parent's locks."""
@@ -302,9 +346,11 @@ class SqliteTransaction:
         "_connection",
         "_database",
         "_end",
+        "_noted",
         "_taken",
         "_turns",
         "_wait",
+        "_within",
     )
 
     def __init__(
@@ -326,8 +372,11 @@ class SqliteTransaction:
         self._turns: Turns | None = None
 
     def __enter__(self) -> sqlite3.Connection:
-        self._connection = self._database.lend()
+        database = self._database
+        self._within = self._noted = False
+        connection = self._connection = database.lend()
         try:
+            self._within = database.is_within(connection, begins=bool(self._begin))
             self._take_turn()
             for statement in self._begin:
                 self._connection.execute(statement).fetchall()
@@ -358,6 +407,9 @@ class SqliteTransaction:
             if not turns.take(self._wait):
                 raise StoreBusy(self._wait)
             self._turns = turns
+        if self._wait is not None:
+            self._noted = True
+            self._database.note_writer(self._connection)
 
     def _check_footing(self) -> None:
         footing = self._database.footing
@@ -373,11 +425,13 @@ class SqliteTransaction:
         """Give the connection back; raise our error for the engine's."""
         connection = self._connection
         try:
-            if connection.in_transaction:
+            if connection.in_transaction and not self._within:
                 connection.execute("ROLLBACK")
             if self._after:
                 connection.execute(self._after).fetchall()
         finally:
+            if self._noted:
+                self._database.note_writer(None)
             self._database.take_back(connection, error)
             if self._turns is not None:
                 self._turns.give()

@@ -37,7 +37,8 @@ class Turns:
 
     def __init__(self, path: str) -> None:
         self._path = Path(f"{path}{SUFFIX}")
-        self._mine = threading.Lock()
+        self._mine = threading.RLock()
+        self._depth = 0
         self._file: int | None = None
         _known.add(self)
 
@@ -47,7 +48,8 @@ class Turns:
         if not self._mine.acquire(timeout=timeout):
             return False
         try:
-            taken = self._lock(end)
+            taken = self._depth > 0 or self._lock(end)
+            self._depth += taken
         except BaseException:
             self._mine.release()
             raise
@@ -57,9 +59,18 @@ class Turns:
 
     def give(self) -> None:
         """Let the next one write."""
-        if self._file is not None:
+        self._depth -= 1
+        if self._depth == 0 and self._file is not None:
             _unlock(self._file)
         self._mine.release()
+
+    def give_up(self) -> None:
+        """Let the next one write, however far an interrupted call of this thread had come."""
+        if self._mine.acquire(blocking=False):  # this thread's, or nobody's
+            self._depth = 0
+            if self._file is not None:
+                _unlock(self._file)
+            release_all(self._mine)
 
     def close(self) -> None:
         """Close the file; it stays, for others may wait on it."""
@@ -73,7 +84,8 @@ class Turns:
         if self._file is not None:
             os.close(self._file)
         self._file = None
-        self._mine = threading.Lock()
+        self._depth = 0
+        self._mine = threading.RLock()
 
     def _lock(self, end: float) -> bool:
         if self._file is None:
@@ -90,6 +102,13 @@ class Turns:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST)
         return True
+
+
+def release_all(lock: threading.RLock) -> None:
+    """Release a lock of this thread, as often as it was taken."""
+    with suppress(RuntimeError):
+        while True:
+            lock.release()
 
 
 def _locked(file: int) -> bool:
