@@ -633,14 +633,22 @@ def test_http_02_a_name_that_is_not_the_servers_is_refused(world: World) -> None
 
 def test_http_03_forbidden_and_unknown_are_one_answer(world: World) -> None:
     """For a memory, an agent, a picture, an approval and a principal alike."""
-    agents = world.agents
     nobody = 987_654
+    path = f"{PATH}/attachments"
+    made = world.http.post(path, content=PNG, headers=world.program(world.alice))
+    picture = made.json()["data"]["attachment"]["id"]
+    tools = MemoryTools(world.store, acting_as=world.alice, agent=world.agents["a1"])
+    call = {"action": "delete", "name": f"{CANARY}-name", "type": "plan"}
+    waiting = tools.call("memory", call).approval
+    assert waiting is not None
     for foreign, unknown in (
         (f"{PATH}/{world.mine}", f"{PATH}/{NOWHERE}"),
         (f"{PATH}/{world.mine}", f"{PATH}/no-id"),
         (world.shelf_of("a1"), f"/api/v1/agents/{nobody}/memories"),
         (f"{world.shelf_of('a1')}/{world.hidden}", f"/api/v1/agents/{nobody}/memories/{NOWHERE}"),
-        (f"/api/v1/agents/{agents['t1'].id}/memories", "/api/v1/agents/no-id/memories"),
+        (world.shelf_of("t1"), "/api/v1/agents/no-id/memories"),
+        (f"{path}/{picture}", f"{path}/{NOWHERE}"),
+        (f"/api/v1/approvals/{waiting.id}", f"/api/v1/approvals/{NOWHERE}"),
     ):
         answers = [world.ask(world.bob, "GET", path) for path in (foreign, unknown)]
         assert {refusal(it) for it in answers} == {(404, "NOT_FOUND")}
