@@ -706,6 +706,29 @@ def test_a_person_decides_over_http(store: MemoryStore, alice: Principal, bob: P
     assert store.scope(acting_as=alice, agent=agent).list().total == 0
 
 
+def test_a_narrow_token_is_shown_all_that_waits_within_its_reach(
+    store: MemoryStore, alice: Principal, lab: Principal
+) -> None:
+    """However much waits elsewhere, and no more than it asks for."""
+    for owner in (alice, lab):
+        agent = store.agents.create("writer", owner=owner)
+        store.scope(acting_as=alice, principal=owner).create("a", "plan", "x")
+        store.scope(acting_as=alice, principal=owner).create("b", "plan", "x")
+        tools = MemoryTools(store, acting_as=alice, agent=agent)
+        for name in "ab":
+            tools.call("global_memory", {"action": "delete", "name": name, "type": "plan"})
+    narrow = store.tokens.issue(alice, principal=lab).secret
+    with client(store, alice) as http:
+        http.headers["Authorization"] = f"Bearer {narrow}"
+        for limit, count in ((1, 1), (2, 2), (500, 2)):
+            answer = http.get("/api/v1/approvals", params={"limit": limit}).json()
+            shown = answer["data"]["approvals"]
+            assert [each["shelf"] for each in shown] == [f"global:{lab.id}"] * count
+        for limit in (0, -1, 501):
+            answer = http.get("/api/v1/approvals", params={"limit": limit})
+            assert code(answer) == (422, "VALIDATION_ERROR")
+
+
 def asked(http: TestClient, method: str, tail: str, **rest: object) -> object:
     """Return what a route gives."""
     answer = http.request(method, PATH + tail, **rest)

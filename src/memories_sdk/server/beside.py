@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from memories_sdk.approvals import unknown_approval
+from memories_sdk.approvals import MAX_LISTED, unknown_approval
 from memories_sdk.principals import scope_key
 from memories_sdk.results import Approval
 from memories_sdk.server import description as say
@@ -81,10 +81,12 @@ def draft_dropped(call: Call) -> Answer:
 def approvals(call: Call) -> Answer:
     """List the calls of agents that wait for a person."""
     waiting = call.query.get("waiting") != "false"
-    found = call.store.approvals.list(
-        acting_as=call.caller.user, waiting=waiting, limit=call.number("limit", 50)
-    )
-    return data({"approvals": [approval_json(each) for each in found if _reached(call, each)]})
+    limit = most = call.number("limit", 50)
+    if (shelves := _reached(call)) is not None and 0 < limit <= MAX_LISTED:
+        most = MAX_LISTED  # what this token does not reach takes no place of what it does
+    found = call.store.approvals.list(acting_as=call.caller.user, waiting=waiting, limit=most)
+    shown = [each for each in found if shelves is None or each.shelf in shelves]
+    return data({"approvals": [approval_json(each) for each in shown[:limit]]})
 
 
 def approval(call: Call) -> Answer:
@@ -108,18 +110,18 @@ def refused(call: Call) -> Answer:
 
 def _found(call: Call) -> Approval:
     found = call.store.approvals.get(call.id, acting_as=call.caller.user)
-    if not _reached(call, found):
+    if (shelves := _reached(call)) is not None and found.shelf not in shelves:
         raise unknown_approval()
     return found
 
 
-def _reached(call: Call, approval: Approval) -> bool:
-    """Tell whether a caller who may act as one principal alone reaches a request."""
+def _reached(call: Call) -> set[str] | None:
+    """Return the shelves that a caller reaches who may act as one principal alone, or None."""
     only = call.caller.principal
     if only is None:
-        return True
+        return None
     owned = {scope_key(agent_id=each.id) for each in call.store.agents.owned_by(only)}
-    return approval.shelf in owned | {scope_key(principal_id=only.id)}
+    return owned | {scope_key(principal_id=only.id)}
 
 
 _MADE: Final = ("CONFLICT", "QUOTA_EXCEEDED")
