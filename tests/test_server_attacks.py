@@ -194,6 +194,58 @@ def test_no_list_of_ids_reaches_a_foreign_memory(world: World) -> None:
     assert world.ask(world.alice, "GET", f"{PATH}/{world.mine}").json()["data"]["memory"]["order"]
 
 
+def test_no_condition_and_no_lesser_method_tells_more(world: World) -> None:
+    """A tag, a head or a repeated key asks nothing of a foreign memory that its id does not."""
+    headers = world.program(world.bob)
+    for method, more in (
+        ("HEAD", {}),
+        ("GET", {"If-None-Match": "*"}),
+        ("GET", {"If-None-Match": '"v1"'}),
+        ("PUT", {"If-Match": '"v1"'}),
+        ("PUT", {"If-Match": "*"}),
+        ("DELETE", {"If-Match": '"v9"'}),
+        ("DELETE", {"Idempotency-Key": "k"}),
+    ):
+        said = set()
+        for id in (world.mine, world.hidden, world.ours, NOWHERE):
+            body = {"content": "stolen"} if method == "PUT" else None
+            sent = {"headers": headers | more, "json": body}
+            answer = world.http.request(method, f"{PATH}/{id}", **sent)
+            said.add((answer.status_code, answer.text, answer.headers.get("etag")))
+        assert len(said) == 1, (method, more)
+        assert said.pop()[0] == 404
+
+
+def test_a_key_of_somebody_else_repeats_nothing(world: World) -> None:
+    """The same write under the same key is each caller's own, and gives no foreign answer."""
+    key = {"Idempotency-Key": "the-same"}
+    body = {"name": "n", "type": "context", "content": "x"}
+    made = [
+        world.http.post(PATH, json=body, headers=world.program(who) | key)
+        for who in (world.alice, world.bob)
+    ]
+    assert [it.status_code for it in made] == [201, 201]
+    first, second = (it.json()["data"]["memory"] for it in made)
+    assert first["id"] != second["id"]
+    assert (first["principal_id"], second["principal_id"]) == (world.alice.id, world.bob.id)
+
+
+def test_facts_of_others_are_reached_by_none_of_the_four_routes(world: World) -> None:
+    """Where each caller has their own, no id, key or clearing touches those of somebody else."""
+    path = "/openwp/v1/memory"
+    sent = {"type": "fact", "key": "k", "value": CANARY}
+    item = world.ask(world.alice, "POST", path, sent).json()["item"]
+    gone = [world.ask(world.bob, "DELETE", f"{path}/{id}").text for id in (item["id"], NOWHERE)]
+    assert gone[0] == gone[1]
+    named = world.ask(world.bob, "DELETE", path, type="fact", key="k").json()
+    assert named["deleted"] is False
+    assert world.ask(world.bob, "DELETE", path).json()["deleted_count"] == 0
+    for query in ({}, {"search": CANARY}, {"type": "fact"}):
+        found = world.ask(world.bob, "GET", path, **query)
+        assert (found.json()["total"], CANARY in found.text) == (0, False)
+    assert world.ask(world.alice, "GET", path).json()["items"] == [item]
+
+
 def test_idor_07_an_export_holds_ones_own_alone(world: World, tmp_path: Path) -> None:
     """All that a program can fetch, by pages, by name or by id, is its own shelf."""
     secret = world.program(world.bob)["Authorization"].removeprefix("Bearer ")
@@ -516,6 +568,36 @@ def test_group_04_a_stranger_is_refused_by_every_route(world: World) -> None:
                 assert refusal(answer) == (403, "FORBIDDEN"), route
                 told.add(answer.text.replace(f"#{id}", "#"))
             assert len(told) == 1
+
+
+def test_an_agent_takes_its_shelf_along(world: World) -> None:
+    """Given to the team, it opens to the team; taken out of it, to its new owner alone."""
+    shelf, agents = world.shelf_of("a1"), world.store.agents
+    people = (world.alice, world.carol, world.bob)
+
+    def seen() -> list[int]:
+        paths = (shelf, f"{shelf}/{world.hidden}")
+        asked = [{world.ask(who, "GET", it).status_code for it in paths} for who in people]
+        return [status for (status,) in asked]
+
+    assert seen() == [200, 404, 404]
+    given = agents.transfer(world.agents["a1"], to=world.team, acting_as=world.alice)
+    assert seen() == [200, 200, 404]
+    with pytest.raises(AccessDenied):
+        agents.transfer(given, to=world.carol, acting_as=world.carol)
+    agents.transfer(given, to=world.alice, acting_as=world.alice)
+    assert seen() == [200, 404, 404]
+
+
+def test_an_unsaved_text_is_its_writers_alone(world: World) -> None:
+    """On a shelf that many share, nobody sees or takes away what another has not saved."""
+    team = {"principal_id": world.team.id}
+    draft = {"type": "plan", "name": "half", "content": CANARY}
+    assert world.ask(world.carol, "PUT", f"{PATH}/drafts/d1", draft, **team).status_code == 200
+    assert CANARY not in world.ask(world.alice, "GET", f"{PATH}/drafts", **team).text
+    world.ask(world.alice, "DELETE", f"{PATH}/drafts/d1", **team)
+    kept = world.ask(world.carol, "GET", f"{PATH}/drafts", **team).json()["data"]["drafts"]
+    assert [each["content"] for each in kept] == [CANARY]
 
 
 def test_group_07_what_a_group_leaves_falls_to_nobody(world: World) -> None:
