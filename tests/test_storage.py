@@ -378,6 +378,49 @@ def test_a_forked_process_works_on_the_same_file(tmp_path: Path) -> None:
     assert python(FORK, tmp_path / "m.db") == "0 n m o"
 
 
+FORKED_AMID_WRITES = """
+import os, sys, threading, warnings
+from memories_sdk import MemoryStore
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, which is the point
+store = MemoryStore(sys.argv[1], durability="process", timeout=5)
+shelf = store.scope(acting_as=store.principals.user("alice"))
+ended, kept = threading.Event(), []
+def write(who):
+    while not ended.is_set():
+        kept.append(shelf.save(f"{who} {len(kept)}", "plan", "x").memory.name)
+writers = [threading.Thread(target=write, args=(who,)) for who in "ab"]
+for each in writers:
+    each.start()
+codes = []
+for number in range(5):
+    before = len(kept)
+    while len(kept) < before + 5:
+        pass
+    child = os.fork()
+    if child == 0:
+        shelf.save(f"child {number}", "plan", "x")
+        os._exit(7)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+ended.set()
+for each in writers:
+    each.join()
+there = {head.name for head in shelf.list(limit=500)}
+cursor = shelf.list(limit=500).next_cursor
+while cursor:
+    page = shelf.list(limit=500, cursor=cursor)
+    there, cursor = there | {head.name for head in page}, page.next_cursor
+assert there == {*kept, *(f"child {number}" for number in range(5))}
+assert store.verify() == []
+print(codes)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_may_be_forked_while_others_write(tmp_path: Path) -> None:
+    """A child takes no lock of another thread's with it, which nobody would ever give back."""
+    assert python(FORKED_AMID_WRITES, tmp_path / "m.db") == str([7] * 5)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_has_no_store_in_memory() -> None:
     """A copy of the parent's memory would silently part ways; it is closed instead."""

@@ -245,6 +245,7 @@ class SqliteDatabase(Database):
         _left_to_parent.extend(self._idle)
         self._idle = deque()
         self._process = os.getpid()
+        self._writer = None
         if self.footing is not None:
             self.footing.forget()
         if self.location == IN_MEMORY:

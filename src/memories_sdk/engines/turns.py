@@ -23,6 +23,8 @@ if sys.platform != "win32":
 SUFFIX: Final = "-turn"
 _SHORTEST: Final = 0.0002
 _LONGEST: Final = 0.005
+_PATIENCE: Final = 1.0
+"""Longest wait of a fork, in seconds: a writer may be waiting for another program."""
 
 
 class Turns:
@@ -39,12 +41,16 @@ class Turns:
         self._path = Path(f"{path}{SUFFIX}")
         self._mine = threading.RLock()
         self._depth = 0
+        self._gate = threading.Lock()
+        self._forking = self._paused = False
         self._file: int | None = None
         _known.add(self)
 
     def take(self, timeout: float) -> bool:
         """Wait for the turn, at most so many seconds; tell whether it came."""
         end = time.monotonic() + timeout
+        with self._gate:  # closed while a process forks, so that it need not queue for its turn
+            pass
         if not self._mine.acquire(timeout=timeout):
             return False
         try:
@@ -79,6 +85,24 @@ class Turns:
             self._file = None
             self._mine.release()
 
+    def pause(self) -> None:
+        """Let no write of this process be under way while it forks.
+
+        What SQLite knows of its locks is copied too: in the child, the writer of another thread
+        would go on for ever.
+        """
+        self._gate.acquire()
+        self._forking = True
+        self._paused = self._mine.acquire(timeout=_PATIENCE)
+
+    def go_on(self) -> None:
+        """Let writers go on after a fork."""
+        if self._forking:  # and was not made since
+            if self._paused:
+                self._mine.release()
+            self._forking = False
+            self._gate.release()
+
     def forget(self) -> None:
         """Start anew in a forked process, or the parent's turn would last as long as the child."""
         if self._file is not None:
@@ -86,6 +110,8 @@ class Turns:
         self._file = None
         self._depth = 0
         self._mine = threading.RLock()
+        self._gate = threading.Lock()
+        self._forking = self._paused = False
 
     def _lock(self, end: float) -> bool:
         if self._file is None:
@@ -133,10 +159,20 @@ def _unlock(file: int) -> None:
 _known: Final[WeakSet[Turns]] = WeakSet()
 
 
+def _pause_all() -> None:
+    for turns in list(_known):
+        turns.pause()
+
+
+def _go_on() -> None:
+    for turns in list(_known):
+        turns.go_on()
+
+
 def _forget_all() -> None:
-    for turns in _known:
+    for turns in list(_known):
         turns.forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(before=_pause_all, after_in_parent=_go_on, after_in_child=_forget_all)
