@@ -58,6 +58,7 @@ class Measurement:
         folder: Holds the loaded files, `ours.db` and `langgraph.db`.
         fewer: Divides the rounds of each verb.
         clock: Nanoseconds.
+        digests: Whether raw takes digests too.
     """
 
     library: Library
@@ -65,6 +66,7 @@ class Measurement:
     folder: Path
     fewer: int
     clock: Callable[[], int]
+    digests: bool
 
     def lines(self, durability: Durability) -> list[Line]:
         """Measure all verbs on fresh copies of the loaded files."""
@@ -75,7 +77,7 @@ class Measurement:
             for file, loaded in ((raw, "ours"), (ours, "ours"), (langgraph, "langgraph")):
                 shutil.copyfile(self.folder / f"{loaded}.db", file)
             peers = (
-                Raw(raw, durability),
+                Raw(raw, durability, digests=self.digests),
                 Ours(ours, self.library, durability),
                 LangGraph(langgraph, durability),
             )
@@ -105,16 +107,16 @@ def main() -> None:
             folder = Path(name)
             load(library, folder / "ours.db")
             langgraph_store.load(library, folder / "langgraph.db")
-            measurement = Measurement(library, rows, folder, fewer, clock)
+            measurement = Measurement(library, rows, folder, fewer, clock, options.digests)
             for durability in DURABILITIES:
                 tables[durability] += measurement.lines(durability)
-    print(_heading(cpu=options.cpu))
+    print(_heading(cpu=options.cpu, digests=options.digests))
     for durability, lines in tables.items():
         print(f"\n{DURABILITIES[durability]}\n")
         print(_table(sorted(lines, key=lambda line: VERBS.index(line.verb))))
 
 
-def _heading(*, cpu: bool) -> str:
+def _heading(*, cpu: bool, digests: bool) -> str:
     python, engine = platform.python_version(), sqlite3.sqlite_version
     langgraph = version("langgraph-checkpoint-sqlite")
     what = "CPU time of one call, waiting left out" if cpu else "Time of one call"
@@ -122,7 +124,8 @@ def _heading(*, cpu: bool) -> str:
         f"memories-sdk {memories_sdk.__version__}, Python {python}, SQLite {engine}, "
         f"langgraph-checkpoint-sqlite {langgraph}, {platform.system()} {platform.machine()}\n\n"
         f"{what}: the median in µs, in brackets the 90th percentile. Raw: the same rows read and "
-        "written by hand, SQL alone. Speed: raw ÷ ours and LangGraph ÷ ours."
+        f"written by hand, SQL alone{' and the digests' if digests else ''}. Speed: raw ÷ ours and "
+        "LangGraph ÷ ours."
     )
 
 
@@ -158,6 +161,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, 1 k and 20 k rows")
     parser.add_argument("--cpu", action="store_true", help="CPU time, for a machine that is shared")
+    parser.add_argument("--digests", action="store_true", help="let raw take digests as well")
     # The system's temporary folder may lie in memory, where nothing waits for a device.
     parser.add_argument("--folder", type=Path, default=Path("build"), help="on the disk to measure")
     return parser.parse_args()

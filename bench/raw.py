@@ -2,12 +2,15 @@
 
 The same rows are read and written, the history included, in the same transactions, with the same
 pragmas; answers are plain tuples. It does the SQL alone: no check of names, types, sizes or
-members, no error of its own, no digest, for which 32 zeros stand, and no derived summary, which it
-is given ready-made.
+members, no error of its own, and no derived summary, which it is given ready-made. It takes no
+digest either, and 32 zeros stand in its place, unless it is asked to: then it takes the four of
+each write as the package does, of the body, of the state, of what was there before and of the
+revision with the one before it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import time
@@ -72,7 +75,8 @@ _SAVE: Final = (
     "UPDATE memories SET summary = ?, size = ?, version = version + 1, updated_at = ? WHERE row = ?"
 )
 _TAG: Final = "UPDATE memories SET tags = ?, version = version + 1, updated_at = ? WHERE row = ?"
-_BODY: Final = "UPDATE memory_bodies SET content = ?, sha256 = zeroblob(32) WHERE row = ?"
+_BODY: Final = "UPDATE memory_bodies SET content = ?, sha256 = ? WHERE row = ?"
+_NEW_BODY: Final = "INSERT INTO memory_bodies VALUES (?, ?, ?)"
 _REORDER: Final = (
     "UPDATE memories SET position = place.position"
     " FROM (SELECT value AS row, key + 1 AS position FROM json_each(?)) AS place"
@@ -81,7 +85,7 @@ _REORDER: Final = (
 _REVISION: Final = (
     "INSERT INTO memory_revisions (action, memory_id, scope_key, actor, at, version, type, name,"
     " before, before_content, named, after, seal)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, zeroblob(32), zeroblob(32))"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _LAST_SEAL: Final = (
     "SELECT seal FROM memory_revisions WHERE scope_key = ? ORDER BY seq DESC LIMIT 1"
@@ -103,8 +107,9 @@ def connected(file: Path, durability: Durability) -> sqlite3.Connection:
 class Raw:
     """The tables without the package."""
 
-    def __init__(self, file: Path, durability: Durability) -> None:
+    def __init__(self, file: Path, durability: Durability, *, digests: bool = False) -> None:
         self._connection = connected(file, durability)
+        self._digests = digests
 
     def close(self) -> None:
         """Close the file."""
@@ -167,8 +172,8 @@ class Raw:
             last = execute(_LAST, (key,)).fetchone()[0]
             head = (id_, key, shelf.number, type_, name, text.summary, last + 1, size, now, now)
             row = execute(_INSERT, head).lastrowid
-            execute("INSERT INTO memory_bodies VALUES (?, ?, zeroblob(32))", (row, text.body))
-            self._record("create", document, now, 1, None, None)
+            execute(_NEW_BODY, (row, text.body, self._digest(text.body)))
+            self._record("create", document, now, 1, None, None, head)
             execute("COMMIT")
             return head
 
@@ -184,7 +189,7 @@ class Raw:
             old = execute(_GET_BY_ID, (id_, key, now)).fetchone()
             execute(_TAG, (json.dumps(TAGS), now, old[_ROW]))
             before = json.dumps({"tags": json.loads(old[_TAGS])})
-            self._record("update", document, now, old[_VERSION] + 1, before, None)
+            self._record("update", document, now, old[_VERSION] + 1, before, None, old)
             execute("COMMIT")
             return old
 
@@ -211,7 +216,7 @@ class Raw:
             execute(_REORDER, (json.dumps(rows),))
             follower = ids[old + 1].hex() if old + 1 < len(ids) else None
             before = json.dumps({"order": place, "next": follower})
-            self._record("move", document, now, version, before, None)
+            self._record("move", document, now, version, before, None, (row, new))
             execute("COMMIT")
             return new + 1
 
@@ -228,10 +233,10 @@ class Raw:
             rows = dict(execute(_ROWS, (key, now)).fetchall())
             execute(_REORDER, (json.dumps([rows[each] for each in ids]),))
             before = json.dumps({"order": [each.hex() for each in rows]})
-            execute(_LAST_SEAL, (key,)).fetchone()
-            execute(
-                _REVISION, ("reorder", None, key, ACTOR, now, 0, None, None, before, *[None] * 2)
-            )
+            seal = execute(_LAST_SEAL, (key,)).fetchone()[0]
+            facts = ("reorder", None, key, ACTOR, now, 0, None, None)
+            sealed = self._sealed(seal, facts, before, None, None)
+            execute(_REVISION, (*facts, before, None, None, *sealed))
             execute("COMMIT")
             return rows
 
@@ -268,15 +273,36 @@ class Raw:
             body = old[_CONTENT].replace(FIND, NEW_TEXT) if text is None else text.body
             summary = old[_SUMMARY] if text is None else text.summary
             execute(_SAVE, (summary, len(body.encode()), now, old[_ROW]))
-            execute(_BODY, (body, old[_ROW]))
+            execute(_BODY, (body, self._digest(body), old[_ROW]))
             before = None
             if summary != old[_SUMMARY]:
                 before = json.dumps({"summary": old[_SUMMARY]}, ensure_ascii=False)
-            self._record(action, document, now, old[_VERSION] + 1, before, old[_CONTENT])
+            state = (*old[:_CONTENT], summary, now)
+            self._record(action, document, now, old[_VERSION] + 1, before, old[_CONTENT], state)
             execute("COMMIT")
             return old
 
         return call
+
+    def _digest(self, text: str) -> bytes:
+        return hashlib.sha256(text.encode()).digest() if self._digests else _ZEROS
+
+    def _sealed(
+        self,
+        previous: bytes,
+        facts: Sequence[object],
+        before: str | None,
+        content: str | None,
+        state: Sequence[object] | None,
+    ) -> tuple[bytes, bytes]:
+        """Return the digest of the state that a revision leads to, and its seal."""
+        if not self._digests:
+            return _ZEROS, _ZEROS
+        after = b"" if state is None else self._digest(_written(state))
+        image = hashlib.sha256((before or "").encode())
+        image.update((content or "").encode())
+        parts = previous, _written(facts).encode(), image.digest(), after
+        return after, hashlib.sha256(b"\0".join(parts)).digest()
 
     def _record(
         self,
@@ -286,13 +312,15 @@ class Raw:
         version: int,
         before: str | None,
         content: str | None,
+        state: Sequence[object] | None = None,
     ) -> None:
         key, type_, name = document.shelf.key, document.type, document.name
         named = 1 if action == "create" else None  # it stands in an index
         facts = (action, document.id, key, ACTOR, now, version, type_, name)
-        values = (*facts, before, content, named)
-        self._connection.execute(_LAST_SEAL, (key,)).fetchone()
-        self._connection.execute(_REVISION, values)
+        previous = self._connection.execute(_LAST_SEAL, (key,)).fetchone()
+        seal = b"" if previous is None else previous[0]
+        sealed = self._sealed(seal, facts, before, content, state)
+        self._connection.execute(_REVISION, (*facts, before, content, named, *sealed))
 
 
 def _fields(row: tuple[Any, ...]) -> dict[str, object]:
@@ -308,6 +336,10 @@ def _fields(row: tuple[Any, ...]) -> dict[str, object]:
         "untrusted": False,  # nobody marks one here
         "created_at": row[14],
     }
+
+
+_ZEROS: Final = bytes(32)
+_written: Final = json.JSONEncoder(separators=(",", ":"), default=bytes.hex).encode
 
 
 def _now() -> int:

@@ -21,7 +21,7 @@ import pytest
 from sqlalchemy import select
 from uuid6 import UUID
 
-from memories_sdk import MemoriesError, MemoryStore
+from memories_sdk import MemoriesError, MemoryStore, Scope
 from memories_sdk.errors import (
     InvalidInput,
     SchemaMismatch,
@@ -173,6 +173,26 @@ def test_a_newer_file_is_refused_and_not_touched(path: Path, journal: str) -> No
         MemoryStore(path)
     assert "99" in caught.value.message
     assert contents(path) == before
+
+
+def test_tables_that_were_migrated_meanwhile_are_written_no_more(
+    store: MemoryStore, shelf: Scope
+) -> None:
+    """Who has the store open while a newer release migrates it stops at the next write."""
+    memory = shelf.create("n", "plan", "x")
+    with store._database.write() as connection:
+        connection.execute("UPDATE memory_schema SET version = version + 1")
+    for write in (
+        lambda: shelf.save("n", "plan", "y"),
+        lambda: shelf.create("m", "plan", "y"),
+        lambda: shelf.delete_by_id(memory.id),
+    ):
+        with pytest.raises(SchemaMismatch, match="newer release"):
+            write()
+    assert shelf.get("n", "plan") == memory
+    with store._database.write() as connection:
+        connection.execute("UPDATE memory_schema SET version = version - 1")
+    shelf.save("n", "plan", "y")
 
 
 @pytest.mark.parametrize(

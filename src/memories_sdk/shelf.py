@@ -13,6 +13,7 @@ from uuid6 import UUID
 from memories_sdk.attachments import referred_to
 from memories_sdk.database import Connection
 from memories_sdk.drawer import Drawer
+from memories_sdk.errors import SchemaMismatch
 from memories_sdk.fields import byte_size
 from memories_sdk.history import Action
 from memories_sdk.ledger import bounded
@@ -37,6 +38,7 @@ from memories_sdk.statements import desk
 from memories_sdk.statements import memories as sql
 from memories_sdk.statements.people import AGENTS_OF
 from memories_sdk.statements.revisions import BEGINNING, WRITES
+from memories_sdk.tables import SCHEMA_VERSION
 
 Place = tuple[int, str, bytes]
 """Where a page ends: order, name and id of its last row."""
@@ -94,8 +96,18 @@ class Shelf(Drawer):
         return row is None or row[0] == 1
 
     def begin(self) -> bool:
-        """Read what a write needs first; return whether memory is switched on here."""
-        enabled, seal = self._connection.execute(BEGINNING, self._key).fetchone()
+        """Read what a write needs first; return whether memory is switched on here.
+
+        Raises:
+            SchemaMismatch: The tables were migrated since the store was opened.
+        """
+        enabled, seal, version = self._connection.execute(BEGINNING, self._key).fetchone()
+        if version is not None and version > SCHEMA_VERSION:
+            raise SchemaMismatch(
+                f"A newer release brought the tables to schema {version}; this one knows schema "
+                f"{SCHEMA_VERSION}. Nothing was written.",
+                suggestion="Start this program again with that release of memories-sdk.",
+            )
         self._seal = b"" if seal is None else bytes(seal)
         return enabled is None or enabled == 1
 

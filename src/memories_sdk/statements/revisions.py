@@ -16,6 +16,7 @@ from memories_sdk.statements.terms import (
     bodies,
     memories,
     revisions,
+    schema,
     shelves,
     word,
 )
@@ -47,7 +48,10 @@ _last_seal = (
 )
 LAST_SEAL: Final = compiled(_last_seal)
 _enabled = select(shelves.c.enabled).where(shelves.c.scope_key == bindparam("scope_key"))
-BEGINNING: Final = compiled(select(_enabled.scalar_subquery(), _last_seal.scalar_subquery()))
+_version = select(schema.c.version).where(schema.c.id == ONE)
+BEGINNING: Final = compiled(
+    select(*(each.scalar_subquery() for each in (_enabled, _last_seal, _version)))
+)
 """What each write reads first, at the price of one statement."""
 _last = revisions.alias("last")
 STATES: Final = compiled(
