@@ -181,6 +181,24 @@ def test_two_kernels_editing_one_memory_lose_nothing(book, cells) -> None:
     assert left.says(3) == right.says(3) == "text of one right and left"
 
 
+def test_the_second_of_two_saves_at_once_is_refused_and_shows_both(book, cells) -> None:
+    """Where no news of the first came in between, the kernel itself keeps the second from it."""
+    content = 'print(shelf.get("one", "plan").content)'
+    deaf = "type(panel).look = lambda self: None"
+    left, right = book(*cells, content, deaf), book(*cells, content, deaf)
+    write(left, " left")
+    write(right, " right")
+    right.run(4)
+    left.page.keyboard.press("Control+s")
+    left.page.get_by_text("Saved now").wait_for()
+    right.page.get_by_role("textbox", name="Body").click()
+    right.page.keyboard.press("Control+s")
+    conflict = right.page.get_by_role("alertdialog")
+    conflict.get_by_text("Nothing of yours was saved or lost").wait_for()
+    assert right.page.get_by_role("textbox", name="Body").inner_text() == "text of one right"
+    assert left.says(3) == "text of one left"
+
+
 def test_a_kernel_that_raises_says_so_and_the_text_stays(book, cells) -> None:
     """An error inside the kernel is a line in the panel; saving again works once it is mended."""
     break_it = (
