@@ -49,9 +49,9 @@ function waitingRoom(el: HTMLElement, height = 0): (text: string) => void {
   line.className = "msdk-waiting";
   line.setAttribute("role", "status");
   line.style.cssText =
-    `box-sizing:border-box;min-height:${height}px;padding:12px 14px;border:1px solid var(--jp-border-color2,#8886);border-radius:8px;` +
-    "font:var(--jp-ui-font-size1,13px)/1.5 var(--jp-ui-font-family,system-ui,sans-serif);" +
-    "color:var(--jp-ui-font-color1,inherit)";
+    `box-sizing:border-box;min-height:${height}px;padding:12px 14px;border:1px solid var(--vscode-editorWidget-border,var(--jp-border-color2,#8886));border-radius:8px;` +
+    "font:13px/1.5 var(--vscode-font-family,var(--jp-ui-font-family,system-ui,sans-serif));" +
+    "color:var(--vscode-foreground,var(--jp-ui-font-color1,inherit))";
   line.textContent = "Opening memories…";
   el.replaceChildren(line);
   return (text) => {
