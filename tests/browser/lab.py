@@ -255,3 +255,30 @@ class Book:
         ours = urlsplit(self.server.url).netloc
         if not re.match(r"(data|blob|about):", url) and urlsplit(url).netloc != ours:
             self.foreign.append(url)
+
+
+def edit_and_move(page: Page) -> None:
+    """Do with the panel what it is for: move a row by key, edit and save a body, preview it."""
+    page.get_by_role("option", name="one").wait_for()
+    page.get_by_role("listbox", name="Memories").focus()
+    page.keyboard.press("Alt+ArrowDown")
+    page.get_by_text("one moved to position 2 of 3").wait_for(state="attached")
+    page.get_by_role("option", name="three").click()
+    page.locator("[data-editor=codemirror]").wait_for()
+    page.get_by_role("textbox", name="Body").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" *sheep*")
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved now").wait_for()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("heading", name="The three sheep").wait_for()
+
+
+def assert_done(database: Path) -> None:
+    """Read back what was done, from another process's point of view."""
+    from memories_sdk import MemoryStore  # noqa: PLC0415 -- the page is tested without it too
+
+    with MemoryStore(database) as store:
+        shelf = store.scope(acting_as=store.principals.user("alice"))
+        assert [head.name for head in shelf.list()] == ["two", "one", "three"]
+        assert shelf.get("three", "plan").content == "# The three *sheep*"

@@ -99,34 +99,7 @@ def port() -> int:
     return sys.modules["browser_lab"].free_port()
 
 
-def edit_and_move(page) -> None:
-    """Do with the panel what it is for: move a row by key, edit and save a body, preview it."""
-    page.get_by_role("option", name="one").wait_for()
-    page.get_by_role("listbox", name="Memories").focus()
-    page.keyboard.press("Alt+ArrowDown")
-    page.get_by_text("one moved to position 2 of 3").wait_for(state="attached")
-    page.get_by_role("option", name="three").click()
-    page.locator("[data-editor=codemirror]").wait_for()
-    page.get_by_role("textbox", name="Body").click()
-    page.keyboard.press("Control+End")
-    page.keyboard.type(" *sheep*")
-    page.keyboard.press("Control+s")
-    page.get_by_text("Saved now").wait_for()
-    page.get_by_role("button", name="Preview").click()
-    page.get_by_role("heading", name="The three sheep").wait_for()
-
-
-def assert_done(database: Path) -> None:
-    """Read back what was done, from another process's point of view."""
-    from memories_sdk import MemoryStore  # noqa: PLC0415 -- the page is tested without it too
-
-    with MemoryStore(database) as store:
-        shelf = store.scope(acting_as=store.principals.user("alice"))
-        assert [head.name for head in shelf.list()] == ["two", "one", "three"]
-        assert shelf.get("three", "plan").content == "# The three *sheep*"
-
-
-def test_voila_serves_the_panel_as_an_application(page, tmp_path) -> None:
+def test_voila_serves_the_panel_as_an_application(lab, page, tmp_path) -> None:
     """No notebook around it: list, editor and preview work all the same."""
     if importlib.util.find_spec("voila") is None:
         pytest.skip("voila is not installed: pip install voila")
@@ -143,11 +116,11 @@ def test_voila_serves_the_panel_as_an_application(page, tmp_path) -> None:
     command = ["voila", "panel.ipynb", "--no-browser", f"--port={at}", "--Voila.ip=127.0.0.1"]
     with serving([*command, "--Voila.tornado_settings={}"], url, tmp_path):
         page.goto(url)
-        edit_and_move(page)
-    assert_done(database)
+        lab.edit_and_move(page)
+    lab.assert_done(database)
 
 
-def test_marimo_runs_the_cells_that_read_the_panel(page, tmp_path) -> None:
+def test_marimo_runs_the_cells_that_read_the_panel(lab, page, tmp_path) -> None:
     """Through `mo.ui.anywidget`: what is chosen runs dependent cells, and what is typed stays."""
     if importlib.util.find_spec("marimo") is None:
         pytest.skip("marimo is not installed: pip install marimo")
@@ -159,7 +132,7 @@ def test_marimo_runs_the_cells_that_read_the_panel(page, tmp_path) -> None:
     url = f"http://127.0.0.1:{at}"
     with serving([*command, "--host=127.0.0.1"], url, tmp_path):
         page.goto(url)
-        edit_and_move(page)
+        lab.edit_and_move(page)
         page.get_by_text(re.compile("open: [0-9a-f]{8}-.*, type: any")).wait_for()
         page.get_by_role("button", name="Preview").click()
         page.get_by_role("textbox", name="Body").click()
@@ -167,4 +140,4 @@ def test_marimo_runs_the_cells_that_read_the_panel(page, tmp_path) -> None:
         page.get_by_role("button", name="Plans").click()
         page.get_by_text(re.compile("open: .*, type: plan")).wait_for()
         assert "unsaved" in page.get_by_role("textbox", name="Body").inner_text()
-    assert_done(database)
+    lab.assert_done(database)

@@ -85,23 +85,11 @@ def foreign(url: str) -> bool:
     return parts.scheme not in {"blob", "data"} and parts.hostname != "127.0.0.1"
 
 
-def test_vs_code_shows_the_panel_in_its_own_colours(page, theme: str, tmp_path: Path) -> None:
+def test_vs_code_shows_the_panel_in_its_own_colours(lab, page, theme: str, tmp_path: Path) -> None:
     """List, editor and preview work, and the light colours of ipywidgets do not show through."""
     database = str(tmp_path / "memories.db")
     page.evaluate("code => run(code)", SETUP.format(database=database))
-    page.get_by_role("option", name="one").wait_for()
-    page.get_by_role("listbox", name="Memories").focus()
-    page.keyboard.press("Alt+ArrowDown")
-    page.get_by_text("one moved to position 2 of 3").wait_for(state="attached")
-    page.get_by_role("option", name="three").click()
-    page.locator("[data-editor=codemirror]").wait_for()
-    page.get_by_role("textbox", name="Body").click()
-    page.keyboard.press("Control+End")
-    page.keyboard.type(" *sheep*")
-    page.keyboard.press("Control+s")
-    page.get_by_text("Saved now").wait_for()
-    page.get_by_role("button", name="Preview").click()
-    page.get_by_role("heading", name="The three sheep").wait_for()
+    lab.edit_and_move(page)
     colours = page.locator(".msdk-root").evaluate(
         "root => [getComputedStyle(root.querySelector('.msdk-panel')).backgroundColor,"
         " getComputedStyle(root).color]"
@@ -114,10 +102,4 @@ def test_vs_code_shows_the_panel_in_its_own_colours(page, theme: str, tmp_path: 
     editor.get_by_role("textbox", name="Body").get_by_text("The two").wait_for()
     assert page.get_by_role("radiogroup", name="Acting principal").count() == 2
     assert page.get_by_role("group", name="Type filter").count() == 2
-
-    from memories_sdk import MemoryStore  # noqa: PLC0415 -- the page is tested without it too
-
-    with MemoryStore(database) as store:
-        shelf = store.scope(acting_as=store.principals.user("alice"))
-        assert [head.name for head in shelf.list()] == ["two", "one", "three"]
-        assert shelf.get("three", "plan").content == "# The three *sheep*"
+    lab.assert_done(Path(database))
