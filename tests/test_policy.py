@@ -38,6 +38,9 @@ Store this for later
 Please store it in memory
 store that I live in Berlin
 Store my tone preference
+Remember that it's Bob's, not Ann's
+Remember the users' and the owners' names
+Remember 'tabs' as my preference
 """
 NO_REMEMBER = """
 save the post
@@ -86,6 +89,8 @@ remember my name. no wait, don't remember it
 Don't forget to update the page
 Write a post titled "Remember the sea"
 Say \u201cremember me\u201d in French
+Translate: 'remember that I like tea'
+Translate: \u2018remember that I like tea\u2019
 Run `remember --all` and show the output
 """
 FORGET = """

@@ -164,11 +164,13 @@ _ASKS_FOR: Final = {
 }
 _NOT_SAID: Final = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]{0,500}`|\"[^\"\n]{0,500}\""
-    r"|\u201c[^\u201d\n]{0,500}\u201d|\u00ab[^\u00bb\n]{0,500}\u00bb",
+    r"|\u201c[^\u201d\n]{0,500}\u201d|\u00ab[^\u00bb\n]{0,500}\u00bb"
+    r"|(?<!\w)'(?! )[^\n]{0,500}?(?<! )'(?!\w)",
     re.DOTALL,
 )
 """Code and quotations: what is in them is not said to the agent."""
 
+_STRAIGHT: Final = str.maketrans("\u2018\u2019", "''")
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _SENTENCE: Final = re.compile(r"[^.!?;:\n]+[.!?;:]?")
 _CLAUSE: Final = re.compile(r", ?|\b(?:but|so|then) ")
@@ -228,7 +230,7 @@ def _places(request: Request) -> Iterator[tuple[str, str]]:
     text = request.prompt
     if len(text) > 2 * _ENDS:
         text = f"{text[:_ENDS]}\n{text[-_ENDS:]}"
-    text = _NOT_SAID.sub(" ", text.replace("\u2019", "'").casefold())
+    text = _NOT_SAID.sub(" ", text.translate(_STRAIGHT).casefold())
     for sentence in _SENTENCE.findall(_BLANKS.sub(" ", text)):
         for match in _ASKS_FOR[request.wish].finditer(sentence):
             start = match.start()
