@@ -37,7 +37,9 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--cuts", type=int, default=500)
     parser.add_argument("--records", type=int, default=100_000)
-    parser.add_argument("--only", action="append", help="an operation whose calls shall fail")
+    parser.add_argument(
+        "--only", action="append", choices=EVERYTHING, help="an operation whose calls shall fail"
+    )
     parser.add_argument("--write", action="store_true", help=f"put the tables into {DOCUMENT.name}")
     parser.add_argument("parts", nargs="*", default=PARTS)
     given = parser.parse_args()
