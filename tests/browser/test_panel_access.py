@@ -9,6 +9,17 @@ from pathlib import Path
 import pytest
 
 AXE = Path(__file__).parents[2] / "widgets" / "node_modules" / "axe-core" / "axe.min.js"
+STYLE = """
+* { transition: none !important; animation: none !important; }
+body { height: 100vh !important; }
+"""
+"""No colour is on its way to another. And JupyterLab's body has no height and hides what overflows:
+axe takes all that stands in it for hidden, and looks at none of it."""
+SEEN = 20
+"""Texts of which every scene has more."""
+NAMED_SHORT = "label-content-name-mismatch"
+"""A row is named by its memory alone, and described by the rest. Axe asks for all that stands on
+it, its time and summary too: rows would be told apart late, and a voice have to say it all."""
 THEMES = ["JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast"]
 SETUP = """
 from memories_sdk import MemoryStore, MemoryTools, widgets
@@ -56,12 +67,15 @@ ORDER = "print(*(head.name for head in shelf.list()))"
 
 
 def violations(page, where: str) -> list[str]:
-    """Return what axe-core finds in the panel, one line each."""
-    found = page.evaluate("axe.run('.msdk-root', { resultTypes: ['violations'] })")["violations"]
+    """Return what axe-core finds in the panel, one line each; it must have looked at its texts."""
+    found = page.evaluate("axe.run('.msdk-root')")
+    seen = [len(each["nodes"]) for each in found["passes"] if each["id"] == "color-contrast"]
+    assert sum(seen) > SEEN, f"{where}: of {sum(seen)} texts alone axe knows the contrast"
     return [
         f"{where}: {each['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:300]}"
-        for each in found
+        for each in found["violations"]
         for node in each["nodes"]
+        if not (each["id"] == NAMED_SHORT and 'role="option"' in node["html"])
     ]
 
 
@@ -170,7 +184,7 @@ def test_axe_finds_no_violation(book, theme: str) -> None:
     page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme)
     notebook.run(0)
     page.get_by_role("option", name="tone").wait_for()
-    page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
+    page.add_style_tag(content=STYLE)
     page.evaluate(AXE.read_text("utf-8"))
     found = []
     for scene in chain(*(scenes(page) for scenes in SCENES)):

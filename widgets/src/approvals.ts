@@ -16,7 +16,7 @@ export class Approvals {
   constructor(desk: Desk, drawer: Drawer) {
     this.#desk = desk;
     this.#drawer = drawer;
-    this.button = h("button", { className: "msdk-button msdk-approvals", hidden: true, on: { click: () => void this.open() } }, icon("inbox"), "Approvals", this.#count);
+    this.button = h("button", { className: "msdk-button msdk-approvals", hidden: true, on: { click: () => void this.open() } }, icon("inbox"), "Approvals ", this.#count);
     desk.on("waiting", (n) => this.#wait(n));
   }
 

@@ -188,7 +188,7 @@ describe("approvals", () => {
   const asked = (id: string) => ({ id, actor: "agent:writer", description: `Delete “${id}”`, preview: "alice · global\n- old\n+ new", at: "2026-11-30T12:00:00+00:00", until: "2099-01-01T00:00:00+00:00" });
   const queue = async (model: FakeModel): Promise<void> => {
     await open(model);
-    expect(at(".msdk-approvals").textContent).toBe(`Approvals${model.requests.length}`);
+    expect(at(".msdk-approvals").textContent).toBe(`Approvals ${model.requests.length}`);
     at(".msdk-approvals").click();
     await settled(10);
   };
