@@ -14,8 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NoReturn
 
-from sqlalchemy.schema import CreateIndex, CreateTable
-
 from memories_sdk.database import IN_MEMORY, Database, Durability
 from memories_sdk.engines.files import (
     Footing,
@@ -26,22 +24,18 @@ from memories_sdk.engines.files import (
     sync_directory,
 )
 from memories_sdk.engines.places import warn_of_network
+from memories_sdk.engines.sqlite_errors import code_of, translated
+from memories_sdk.engines.sqlite_schema import create_schema, schema_version
 from memories_sdk.engines.turns import Turns, release_all
 from memories_sdk.errors import (
     MemoriesError,
     NameTaken,
     OldPagesRemain,
-    SchemaMismatch,
-    StorageError,
-    StorageFull,
     StoreBusy,
     StoreClosed,
-    StoreDamaged,
-    StoreReadOnly,
     StoreUnavailable,
 )
-from memories_sdk.tables import SCHEMA_VERSION, SchemaRow, metadata
-from memories_sdk.wording import EMBEDDED
+from memories_sdk.tables import SCHEMA_VERSION
 
 _PRAGMAS: Final = (
     "foreign_keys=ON",
@@ -225,7 +219,7 @@ class SqliteDatabase(Database):
 
     def take_back(self, connection: sqlite3.Connection, error: BaseException | None) -> None:
         """Keep the connection for the next one, unless the error shows that it is broken."""
-        broken = isinstance(error, sqlite3.Error) and _code(error) & 0xFF not in _HARMLESS
+        broken = isinstance(error, sqlite3.Error) and code_of(error) & 0xFF not in _HARMLESS
         if self._closed or (broken and self._turn is None):
             self._drop(connection)
         elif self._turn is None:
@@ -272,15 +266,15 @@ class SqliteDatabase(Database):
         try:
             # Before the switch to WAL, which writes into the head of the file.
             with self.read() as connection:
-                version = _schema_version(connection)
+                version = schema_version(connection)
             if self.location != IN_MEMORY:
                 with self.read() as connection:
                     self._switch_to_wal(connection)
             if version is None:
                 with self.write() as connection:
-                    version = _schema_version(connection)
+                    version = schema_version(connection)
                     if version is None:
-                        _create_schema(connection)
+                        create_schema(connection)
                         version = SCHEMA_VERSION
             if version < SCHEMA_VERSION:
                 self._migrate()
@@ -304,7 +298,7 @@ class SqliteDatabase(Database):
 
         def prepare() -> int:
             with self.read() as connection:
-                version = _schema_version(connection) or 0
+                version = schema_version(connection) or 0
             if version < SCHEMA_VERSION:
                 self.copy(copy)
             return version
@@ -325,14 +319,14 @@ class SqliteDatabase(Database):
                 # Two first opens at once: the switch does not wait for a lock by itself.
                 connection.execute("PRAGMA journal_mode=WAL").fetchone()
             except sqlite3.OperationalError as error:
-                if _code(error) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if code_of(error) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
             else:
                 return
 
     def _raise(self, error: sqlite3.Error) -> NoReturn:
-        raise _translated(error, self.location, self.timeout) from error
+        raise translated(error, self.location, self.timeout) from error
 
 
 class SqliteTransaction:
@@ -438,9 +432,9 @@ class SqliteTransaction:
                 self._turns.give()
                 self._turns = None
         if isinstance(error, sqlite3.Error):
-            if self._taken and _code(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+            if self._taken and code_of(error) == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                 raise NameTaken(self._taken, suggestion="Choose another name.") from error
-            raise _translated(error, self._database.location, self._database.timeout) from error
+            raise translated(error, self._database.location, self._database.timeout) from error
 
 
 class ErasingTransaction(SqliteTransaction):
@@ -465,95 +459,3 @@ def _waiting(seconds: float) -> str:
 
 
 _left_to_parent: list[sqlite3.Connection] = []
-
-
-def _translated(error: sqlite3.Error, path: str, timeout: float) -> MemoriesError:
-    """Return our error for the engine's, told apart by its code and never by its text."""
-    match _code(error) & 0xFF:
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreBusy(timeout)
-        case sqlite3.SQLITE_FULL:
-            return StorageFull(
-                f"No room left on the device that holds {path}. Nothing was written.",
-                suggestion="Free some space and try again; reading still works.",
-            )
-        case sqlite3.SQLITE_READONLY:
-            return StoreReadOnly(
-                f"{path} cannot be written.",
-                suggestion="Check the permissions of the file and of its directory.",
-            )
-        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return StoreDamaged(
-                f"{path} is not an intact SQLite database.",
-                suggestion="Open another file, or restore this one from a backup.",
-            )
-        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_PERM as code:
-            read = code == sqlite3.SQLITE_IOERR
-            return StoreUnavailable(
-                f"{path} cannot be {'read or written' if read else 'opened'}.",
-                suggestion="Check the disk, your quota, and the limits of this process (ulimit)."
-                if read
-                else "Check that its directory exists, that you may write there, and that this "
-                "process may open more files.",
-            )
-        case _:
-            return StorageError(f"The database refused the call: {error}.")
-
-
-def _code(error: BaseException) -> int:
-    return getattr(error, "sqlite_errorcode", 0) or 0
-
-
-def _schema_version(connection: sqlite3.Connection) -> int | None:
-    """Return the version of our tables, or None where nobody signed any.
-
-    Raises:
-        SchemaMismatch: They are newer than this release, or another program's.
-    """
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if SchemaRow.__tablename__ not in names:
-        if foreign := names & metadata.tables.keys():
-            raise _foreign_table(min(foreign))
-        return None
-    row = connection.execute("SELECT version FROM memory_schema WHERE id = 1").fetchone()
-    # All of them without a signature were made by a host program, which mounted ours.
-    mounted = row is None and names >= metadata.tables.keys()
-    version = SCHEMA_VERSION if row is None else row[0]
-    if (row is None and not mounted) or type(version) is not int:
-        raise _foreign_table(SchemaRow.__tablename__)
-    if version > SCHEMA_VERSION:
-        raise SchemaMismatch(
-            f"This file has schema {version}; this release knows schema {SCHEMA_VERSION}.",
-            suggestion="Install a newer memories-sdk; the file was not touched.",
-        )
-    triggers = connection.execute(
-        "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'"
-    ).fetchall()
-    if acting := sorted(name for name, table in triggers if table in metadata.tables):
-        raise SchemaMismatch(
-            f"The file holds a trigger {acting[0]!r} that this package did not make.",
-            suggestion="It would act on every write. Drop it, or open another file.",
-        )
-    return None if mounted else version
-
-
-def _foreign_table(name: str) -> SchemaMismatch:
-    return SchemaMismatch(
-        f"The file holds a table named {name!r} that this package did not make.",
-        suggestion="Open another file; the tables of another program are never touched.",
-    )
-
-
-def _create_schema(connection: sqlite3.Connection) -> None:
-    """Make our tables, unless a host program did, and sign them."""
-    made = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    for table in metadata.sorted_tables:
-        if table.name in made:
-            continue
-        connection.execute(str(CreateTable(table).compile(dialect=EMBEDDED)))
-        for index in sorted(table.indexes, key=lambda index: str(index.name)):
-            connection.execute(str(CreateIndex(index).compile(dialect=EMBEDDED)))
-    connection.execute(
-        "INSERT INTO memory_schema (id, version) VALUES (1, :version)",
-        {"version": SCHEMA_VERSION},
-    )
